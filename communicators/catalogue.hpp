@@ -34,6 +34,9 @@ struct communicator {
     // come back as exceptions of type mpi_failure. The framework sets MPI_ERRORS_RETURN and frees what is not predefined.
     std::function<MPI_Comm()> make;
     bool predefined = false; // not to be freed
+    // Only where something has to outlive the communicators, such as their session. The framework calls it once, after
+    // it freed all that make() returned and before MPI_Finalize, on every rank that ever called make().
+    std::function<void()> release = {};
     // Topologies only: the ranks that `rank` receives from and sends to, in the order of MPI_Neighbor_alltoall
     // (section 8.6); -1 stands for MPI_PROC_NULL. Empty function: no topology.
     std::function<std::vector<int>(int np, int rank)> sources = {}, destinations = {};

@@ -2,6 +2,7 @@
 #include "communicators/building.hpp"
 
 #include <initializer_list>
+#include <mutex>
 
 // Asked of the header by its macro, not by MPI_VERSION: Open MPI 5 has sessions and says 3.1.
 #ifdef MPI_SESSION_NULL
@@ -24,23 +25,17 @@ std::string lacks_sessions([[maybe_unused]] job const& j) {
 #endif
 }
 
-MPI_Comm make_from_session() {
 #if ASSAY_HAS_SESSIONS
-    // The session has to outlive its communicators, and threads may ask at once: one session a process, kept until
-    // MPI_Finalize. The delete callback of an attribute of MPI_COMM_SELF runs first there (11.2.4).
-    static MPI_Session const session = [] {
-        MPI_Session opened = MPI_SESSION_NULL;
-        must(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &opened), "MPI_Session_init");
-        static MPI_Session closing = opened;
-        int key = MPI_KEYVAL_INVALID;
-        auto const finalize = [](MPI_Comm, int, void* value, void*) {
-            return MPI_Session_finalize(static_cast<MPI_Session*>(value));
-        };
-        must(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finalize, &key, nullptr), "MPI_Comm_create_keyval");
-        must(MPI_Comm_set_attr(MPI_COMM_SELF, key, &closing), "MPI_Comm_set_attr");
-        must(MPI_Comm_free_keyval(&key), "MPI_Comm_free_keyval"); // lives on until the attribute is gone
-        return opened;
-    }();
+
+// One session a process, since threads may make communicators at once. It has to outlive them. It must not be left to
+// MPI_Finalize, nor to a delete callback of MPI_COMM_SELF in it: MPICH 4.0.3 then kills the job at its end.
+std::mutex opening;
+MPI_Session session = MPI_SESSION_NULL;
+
+MPI_Comm make_from_session() {
+    std::lock_guard const lock(opening);
+    if (session == MPI_SESSION_NULL)
+        must(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session), "MPI_Session_init");
     MPI_Group group = MPI_GROUP_NULL;
     must(MPI_Group_from_session_pset(session, "mpi://WORLD", &group), "MPI_Group_from_session_pset");
     MPI_Comm made = MPI_COMM_NULL;
@@ -48,10 +43,21 @@ MPI_Comm make_from_session() {
     MPI_Group_free(&group);
     must(code, "MPI_Comm_create_from_group");
     return made;
-#else
-    return MPI_COMM_NULL;
-#endif
 }
+
+void close_session() {
+    std::lock_guard const lock(opening);
+    if (session != MPI_SESSION_NULL) must(MPI_Session_finalize(&session), "MPI_Session_finalize");
+}
+
+#else
+
+MPI_Comm make_from_session() {
+    return MPI_COMM_NULL; // never called: the communicator is lacking
+}
+void close_session() {}
+
+#endif
 
 register_communicator const create_from_group{{
     .name = "create_from_group",
@@ -60,6 +66,7 @@ register_communicator const create_from_group{{
     .lacks = lacks_sessions,
     .layout = same_as_world,
     .make = make_from_session,
+    .release = close_session,
 }};
 
 } // namespace

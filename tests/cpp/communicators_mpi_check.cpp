@@ -125,9 +125,9 @@ void check(assay::communicator const& entry) {
             check_group(entry, group, wanted, 1 - wanted.side);
         }
     }
-    if (entry.sources)
-        check_neighbours(entry, comm, rank);
+    if (entry.sources) check_neighbours(entry, comm, rank);
     if (!entry.predefined) assay::must(MPI_Comm_free(&comm), "MPI_Comm_free");
+    if (entry.release) entry.release();
 }
 
 } // namespace
