@@ -1,0 +1,228 @@
+"""report.html: one self-contained page about a run. It loads nothing, and everything from the evidence is escaped.
+
+Passing cases enter as numbers only, so the page grows with the number of axis values and of failures, not of cases.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import shlex
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader
+from markupsafe import Markup
+
+from reports.evidence import (
+    NOT_RUN,
+    STATUSES,
+    UNEXPECTED,
+    WORST_FIRST,
+    Evidence,
+    objects,
+    parse_case,
+    printable,
+    value_order,
+    write_file,
+)
+from reports.factors import common_factor, groups
+
+MAX_CASES = 2000  # non-passing cases told in detail
+MAX_TEXT = 4000  # characters of one message or stack
+MAX_JOBS = 300
+MAX_ROWS = 200  # of the tables of reasons
+FIRST_AXES = ("comm", "type", "count")
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+def write_html(out: Path) -> Path:
+    """Write `out`/report.html; the result is its path. Raises WrongUse when `out` holds no run, else CannotRun."""
+    page = _render(Evidence(out))
+    return write_file(out / "report.html", lambda file: file.write(page))
+
+
+def _render(evidence: Evidence) -> str:
+    environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters["printable"] = printable
+    environment.filters["number"] = lambda value: f"{value:,}"
+    environment.filters["duration"] = _duration
+    environment.filters["shorten"] = _shorten
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "sort_keys": False}
+    script = (TEMPLATES / "report.js").read_text(encoding="utf-8")
+    found = groups(evidence)
+    run = evidence.run
+    return environment.get_template("report.html").render(
+        run=run,
+        command=shlex.join(["./assay", *map(str, run.get("argv") or ())]),
+        machine=run["machine"] if isinstance(run.get("machine"), dict) else {},
+        options={key: value for key, value in (run.get("options") or {}).items() if value not in (None, False)},
+        targets=[(name, evidence.about.get(name, {})) for name in evidence.targets],
+        warnings=evidence.warnings,
+        verdict=_verdict(evidence),
+        good=not any(evidence.counts()[status] for status in UNEXPECTED) and bool(evidence.counts()),
+        statuses=STATUSES,
+        worst_first=WORST_FIRST,
+        totals={name: evidence.counts(name or None) for name in ["", *evidence.targets]},
+        groups=found[:MAX_ROWS],
+        more_groups=len(found) - MAX_ROWS,
+        **_cases(evidence),
+        **_reasons(evidence),
+        **_jobs(evidence),
+        matrix=_matrix(evidence),
+        style=Markup((TEMPLATES / "report.css").read_text(encoding="utf-8")),
+        script=Markup(script),
+        # Only this very script may run, whatever else a message might smuggle in.
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+    )
+
+
+def _verdict(evidence: Evidence) -> tuple[str, str]:
+    """The headline, and a second sentence on what the failures share ("" when nothing)."""
+    counts = evidence.counts()
+    ran = sum(counts[status] for status in STATUSES if status not in NOT_RUN)
+    bad = sum(counts[status] for status in UNEXPECTED)
+    if not counts:
+        return "No case was judged", ""
+    if not ran:
+        return "No case could run here", ""
+    notes = [f"{counts['xfail']:,} failed as known"] if counts["xfail"] else []
+    notes += [f"{counts['flaky']:,} passed only when repeated"] if counts["flaky"] else []
+    if not bad:
+        head = f"All {counts['pass']:,} cases passed" if not notes else f"{counts['pass']:,} of {ran:,} cases passed"
+        return "; ".join([head, *notes]), ""
+    head = f"{bad:,} of {ran:,} cases did not go as expected"
+    shared = []
+    for target, entries in evidence.cases.items():
+        failing = [case for case, entry in entries.items() if entry.status in UNEXPECTED]
+        if len({parse_case(case).test for case in failing}) > 1:
+            factor = common_factor(failing, (case for case, entry in entries.items() if entry.status not in NOT_RUN))
+            shared += [f"{target}: {factor}."] if factor else []
+    return "; ".join([head, *notes]), " ".join(shared)
+
+
+def _cases(evidence: Evidence) -> dict[str, Any]:
+    """The non-passing cases, worst first; when there are too many, a fair share of each test and status."""
+    chosen: list[tuple[bool, int, int, str, str]] = []  # expected, how many like it before, badness, target, case
+    like: Counter[tuple[str, str, str]] = Counter()
+    for target, entries in evidence.cases.items():
+        advisory = evidence.advisory.get(target, set())
+        for case, entry in entries.items():
+            if entry.status in NOT_RUN or (entry.status == "pass" and case not in advisory):
+                continue
+            kind = (target, case.split("/", 1)[0], entry.status)
+            like[kind] += 1
+            bad = WORST_FIRST.index(entry.status)
+            chosen.append((entry.status not in UNEXPECTED, like[kind], bad, target, case))
+    total = len(chosen)
+    chosen = sorted(chosen)[:MAX_CASES]
+    chosen.sort(key=lambda item: (item[2], evidence.targets.index(item[3]), item[4].split("/", 1)[0], item[1]))
+    wanted: dict[str, list[str]] = defaultdict(list)
+    for *_, target, case in chosen:
+        wanted[target].append(case)
+    told = {target: evidence.details(target, cases) for target, cases in wanted.items()}
+    records = []
+    for *_, target, _case in chosen:
+        record = next(told[target])
+        record["ranks"] = objects(record.get("ranks"))
+        record["advisory"] = objects(record.get("advisory"))
+        record["test"], _, record["point"] = record["case"].partition("/")
+        records.append(record)
+    return {"cases": records, "more_cases": total - len(records)}
+
+
+def _reasons(evidence: Evidence) -> dict[str, Any]:
+    """Known failures and cases that did not run, counted by target and reason, the most frequent first."""
+    known: dict[tuple[str, str, str], Counter[str]] = defaultdict(Counter)
+    tests: dict[tuple[str, str, str], set[str]] = defaultdict(set)
+    not_run: Counter[tuple[str, str, str]] = Counter()
+    for target, entries in evidence.cases.items():
+        listed = [case for case, entry in entries.items() if entry.status in NOT_RUN | {"xfail", "xpass"}]
+        for record in evidence.details(target, listed):
+            status, reason = record["status"], str(record.get("reason") or "")
+            if status in NOT_RUN:
+                not_run[target, status, reason or "no reason given"] += 1
+            else:
+                key = (target, str(record.get("known") or reason), str(record.get("known_link") or ""))
+                known[key][status] += 1
+                tests[key].add(parse_case(record["case"]).test)
+    rows = [
+        {
+            "target": target,
+            "reason": reason,
+            "link": link,
+            "is_url": link.startswith(("https://", "http://")),
+            "count": count,
+            "tests": sorted(tests[target, reason, link]),
+        }
+        for (target, reason, link), count in sorted(
+            known.items(), key=lambda item: (-item[1]["xpass"], -item[1].total())
+        )
+    ]
+    return {
+        "known": rows[:MAX_ROWS],
+        "more_known": len(rows) - MAX_ROWS,
+        "not_run": [(*key, count) for key, count in not_run.most_common(MAX_ROWS)],
+        "more_not_run": len(not_run) - MAX_ROWS,
+    }
+
+
+def _jobs(evidence: Evidence) -> dict[str, Any]:
+    jobs = [(target, job) for target, about in evidence.about.items() for job in objects(about.get("jobs"))]
+    jobs.sort(key=lambda item: item[1].get("end") == "complete")  # stable: the others first
+    return {"jobs": jobs[:MAX_JOBS], "more_jobs": len(jobs) - MAX_JOBS}
+
+
+def _matrix(evidence: Evidence) -> dict[str, Any]:
+    """What the page's script draws: cells[target][axis][test][value] is a number (of passing cases), an object
+    (cases by status) or 0 (not tested), with targets, axes, tests and values as indices into the lists beside it."""
+    cells: dict[tuple[str, str, str, str], Counter[str]] = defaultdict(Counter)
+    values: dict[str, set[str]] = {}
+    tests: set[str] = set()
+    for target, entries in evidence.cases.items():
+        for name, entry in entries.items():
+            case = parse_case(name)
+            tests.add(case.test)
+            for axis, value in case.axes.items():
+                values.setdefault(axis, set()).add(value)
+                cells[target, axis, case.test, value][entry.status] += 1
+    names = [axis for axis in FIRST_AXES if axis in values] + [axis for axis in values if axis not in FIRST_AXES]
+    axes = [(axis, sorted(values[axis], key=value_order)) for axis in names]
+
+    def cell(*key: str) -> int | dict[str, int]:
+        count = cells.get(key)  # type: ignore[arg-type]
+        if count is None:
+            return 0
+        return count["pass"] if count.keys() == {"pass"} else dict(count)
+
+    ordered = sorted(tests)
+    return {
+        "targets": evidence.targets,
+        "tests": ordered,
+        "axes": axes,
+        "statuses": WORST_FIRST,
+        "cells": [
+            [[[cell(target, axis, test, value) for value in column] for test in ordered] for axis, column in axes]
+            for target in evidence.targets
+        ],
+    }
+
+
+def _shorten(text: str) -> str:
+    if len(text) <= MAX_TEXT:
+        return text
+    return f"{text[:MAX_TEXT]}\n… {len(text) - MAX_TEXT:,} more characters in cases.jsonl"
+
+
+def _duration(seconds: object) -> str:
+    """3725.0 → `1 h 2 min`, 0.0004 → `0.4 ms`. What is no number stays away."""
+    if not isinstance(seconds, int | float):
+        return ""
+    if seconds < 1:
+        return f"{seconds * 1000:.3g} ms"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"

@@ -1,0 +1,161 @@
+"""Known failures of libraries (docs/formats.md, section 7): a listed failure is `xfail`, a listed pass is `xpass`."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.version import InvalidVersion, Version
+
+from reports.evidence import NOT_RUN
+from runner.model import Target, Verdict, WrongUse
+
+KEYS = ("case", "library", "version", "transport", "status", "reason", "link")
+STATUSES = ("fail", "crash", "timeout")
+_CASE_GLOB = re.compile(r"[a-z0-9_.+=/*?\[\]!-]+")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One [[known]] table: which cases of which targets fail, how, and why."""
+
+    where: str  # "known/mpich.toml, entry 3"
+    case: str
+    reason: str
+    link: str
+    library: str = "*"
+    version: str = ""
+    transport: str = "*"
+    status: frozenset[str] = frozenset({"fail"})
+
+    def fits(self, target: Target) -> bool:
+        """Whether the entry speaks of this target. A version range fits no target whose version is unknown."""
+        if not fnmatch.fnmatchcase(target.family, self.library):
+            return False
+        if not fnmatch.fnmatchcase(target.transport, self.transport):
+            return False
+        if not self.version:
+            return True
+        try:
+            return SpecifierSet(self.version).contains(Version(target.version), prereleases=True)
+        except InvalidVersion:
+            return False
+
+
+class _ForTarget:
+    """The entries that fit one target, compiled: most cases match none, and one pattern of all says so."""
+
+    def __init__(self, entries: list[Entry]) -> None:
+        patterns = {entry: fnmatch.translate(entry.case) for entry in entries}
+        self.entries = [(entry, re.compile(pattern).match) for entry, pattern in patterns.items()]
+        self.any_match = re.compile("|".join(patterns.values())).match if patterns else None
+
+    def matching(self, case: str) -> list[Entry]:
+        if self.any_match is None or not self.any_match(case):
+            return []
+        return [entry for entry, match in self.entries if match(case)]
+
+
+class Known:
+    """Known failures of any number of files. `apply` remembers which entries met a case, for `unused`."""
+
+    def __init__(self, entries: Iterable[Entry] = ()) -> None:
+        self.entries = list(entries)
+        self._targets: dict[str, _ForTarget] = {}
+        self._fitting: set[Entry] = set()
+        self._used: set[Entry] = set()
+
+    def apply(self, verdict: Verdict, target: Target) -> Verdict:
+        """The verdict in the light of what is known; `extra` gains `known` (the reason) and `known_link`.
+
+        fail, crash or timeout as an entry expects → xfail; pass although an entry expects otherwise → xpass.
+        """
+        if verdict.status in NOT_RUN:
+            return verdict
+        if target.name not in self._targets:
+            fitting = [entry for entry in self.entries if entry.fits(target)]
+            self._targets[target.name] = _ForTarget(fitting)
+            self._fitting.update(fitting)
+        matching = self._targets[target.name].matching(verdict.case)
+        self._used.update(matching)
+        for entry in matching:
+            if verdict.status in entry.status or verdict.status == "pass":
+                status = "xpass" if verdict.status == "pass" else "xfail"
+                extra = {**verdict.extra, "known": entry.reason, "known_link": entry.link}
+                if status == "xpass":
+                    extra["reason"] = f"passed, but {entry.where} expects {' or '.join(sorted(entry.status))}"
+                return replace(verdict, status=status, extra=extra)
+        return verdict
+
+    def unused(self) -> list[str]:
+        """One sentence for each entry that matched no case that ran; one in all for entries of other libraries."""
+        sentences = [
+            f"{entry.where}: {entry.case} matched no case that ran; correct the glob or remove the entry"
+            for entry in self.entries
+            if entry in self._fitting and entry not in self._used
+        ]
+        if foreign := sum(entry not in self._fitting for entry in self.entries):
+            what = "1 known failure is" if foreign == 1 else f"{foreign} known failures are"
+            sentences.append(f"{what} for libraries, versions or transports that did not run")
+        return sentences
+
+
+def load(*paths: Path) -> Known:
+    """Read files of known failures. Raises WrongUse, one sentence with file, entry and what would be right."""
+    return Known(entry for path in paths for entry in _read(path))
+
+
+def _read(path: Path) -> list[Entry]:
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise WrongUse(f"cannot read {path}: {error.strerror}; --known takes a TOML file of known failures") from error
+    except ValueError as error:  # not UTF-8, or not TOML
+        raise WrongUse(f"{path} is not TOML: {error}") from error
+    if extra := sorted(document.keys() - {"known"}):
+        raise WrongUse(f"{path}: {extra[0]!r} is not known here; each known failure is a [[known]] table")
+    tables = document.get("known", [])
+    if not isinstance(tables, list):
+        raise WrongUse(f"{path}: known is not a list of tables; begin each known failure with [[known]]")
+    return [_entry(f"{path}, entry {number}", table) for number, table in enumerate(tables, 1)]
+
+
+def _entry(where: str, table: Any) -> Entry:
+    if not isinstance(table, dict):
+        raise WrongUse(f"{where} is not a table; begin each known failure with [[known]]")
+    for key in table:
+        if key not in KEYS:
+            near = get_close_matches(key, KEYS, 1)
+            hint = f"did you mean {near[0]}?" if near else f"the keys are {', '.join(KEYS)}"
+            raise WrongUse(f"{where}: {key!r} is not a key of a known failure; {hint}")
+    for key in ("case", "reason", "link"):
+        if key not in table:
+            raise WrongUse(f"{where} has no {key}; case, reason and link are required")
+    for key in KEYS:
+        if key != "status" and key in table and not (isinstance(table[key], str) and table[key].strip()):
+            raise WrongUse(f"{where}: {key} is {table[key]!r}; it must be a text that is not empty")
+
+    if not _CASE_GLOB.fullmatch(table["case"]):
+        raise WrongUse(
+            f"{where}: case {table['case']!r} can match no case name; "
+            "names consist of a-z 0-9 _ . + = / (and * ? [ ] ! - for a glob)"
+        )
+    if re.match(r"(?!https?://)[a-zA-Z][a-zA-Z0-9+.-]*:", table["link"]):
+        raise WrongUse(f"{where}: link {table['link']!r} is neither http(s)://… nor the path of a reproducer")
+    version = table.get("version", "")
+    try:
+        SpecifierSet(version)
+    except InvalidSpecifier:
+        raise WrongUse(f'{where}: version {version!r} is not a range; write for example ">=4.0,<4.3"') from None
+    status = table.get("status", ["fail"])
+    status = [status] if isinstance(status, str) else status
+    if not isinstance(status, list) or not status or not all(one in STATUSES for one in status):
+        raise WrongUse(f"{where}: status is {table['status']!r}; it must be one of, or a list of, {' '.join(STATUSES)}")
+    return Entry(where=where, **{**table, "status": frozenset(status)})

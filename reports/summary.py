@@ -1,0 +1,110 @@
+"""The summary at the end of a run, on a terminal or in a log."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from reports.evidence import STATUSES, UNEXPECTED, WORST_FIRST, Evidence, objects, printable
+from reports.factors import groups
+
+SHOWN_CASES = 3  # of each group of failures
+SHOWN_GROUPS = 20
+SHOWN_LINES = 12  # of each message
+
+STYLE = {
+    "pass": "green",
+    "fail": "bold red",
+    "crash": "bold red",
+    "timeout": "bold red",
+    "lost": "bold red",
+    "xpass": "bold magenta",
+    "xfail": "magenta",
+    "flaky": "yellow",
+    "skip": "dim",
+    "unsupported": "dim",
+}
+
+
+def summary_line(counts: Counter[str]) -> str:
+    """`assay: 1234 pass 0 fail …`: every status in fixed order, for scripts."""
+    return "assay: " + " ".join(f"{counts[status]} {status}" for status in STATUSES)
+
+
+def print_summary(out: Path, console: Console) -> None:
+    """Print what the run in `out` found: counts, failures by test, warnings, and the line for scripts last.
+
+    Raises WrongUse when `out` holds no run.
+    """
+    evidence = Evidence(out)
+
+    def line(text: str, style: str = "", indent: int = 0) -> None:
+        # Text, not markup: a message may hold brackets. Not wrapped: commands are to be copied.
+        for row in printable(text).split("\n"):
+            console.print(Text(" " * indent + row, style=style), soft_wrap=True)
+
+    _print_counts(evidence, console)
+    found = groups(evidence)
+    for group in found[:SHOWN_GROUPS]:
+        numbers = ", ".join(f"{group.status[status]:,} {status}" for status in WORST_FIRST if group.status[status])
+        line("")
+        line(f"{group.test} on {group.target}: {numbers} of {group.ran:,} that ran", "bold red")
+        if group.factor:
+            line(group.factor, "bold", 2)
+        for record in evidence.details(group.target, group.cases[:SHOWN_CASES]):
+            line(f"{record['status']:<8}{record['case']}", indent=2)
+            message = explain(record).split("\n")
+            line("\n".join(message[:SHOWN_LINES]), "dim", 10)
+            if len(message) > SHOWN_LINES:
+                line(f"… {len(message) - SHOWN_LINES} more lines in report.html", "dim", 10)
+            if record.get("repeat"):
+                line(f"repeat: {record['repeat']}", "cyan", 10)
+        if len(group.cases) > SHOWN_CASES:
+            line(f"… {len(group.cases) - SHOWN_CASES:,} more", "dim", 2)
+    if len(found) > SHOWN_GROUPS:
+        line(f"\n… {len(found) - SHOWN_GROUPS:,} more tests with failures, see report.html", "dim")
+    if evidence.warnings:
+        line("")
+    for warning in evidence.warnings:
+        line(f"warning: {warning}", "yellow")
+    line("")
+    line(summary_line(evidence.counts()))
+
+
+def explain(record: dict[str, object]) -> str:
+    """Why the case of this line of cases.jsonl did not pass, in plain text; may have many lines."""
+    parts = [str(record["reason"])] if record.get("reason") else []
+    if record.get("known"):
+        parts.append(f"known: {record['known']}" + (f" ({record['known_link']})" if record.get("known_link") else ""))
+    for rank in objects(record.get("ranks")):
+        head = f"rank {rank.get('rank')}:" + (f" {rank['status']}" if rank.get("status") else "")
+        head += f" {rank['signal']}" if rank.get("signal") else ""
+        head += f" exit {rank['exit']}" if rank.get("exit") is not None else ""
+        head += f" [{rank['check']}]" if rank.get("check") else ""
+        head += f" in {rank['call']}" if rank.get("call") else ""
+        head += f" at {rank['where']}" if rank.get("where") else ""
+        stack = rank.get("stack")
+        body = [str(rank["message"])] if rank.get("message") else []
+        body += [str(frame) for frame in stack] if isinstance(stack, list) else []
+        parts += [head, *body]
+    return "\n".join(parts)
+
+
+def _print_counts(evidence: Evidence, console: Console) -> None:
+    if not evidence.targets:
+        return
+    present = [status for status in STATUSES if any(evidence.counts(target)[status] for target in evidence.targets)]
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("target", no_wrap=True)
+    for status in present:
+        table.add_column(status, justify="right", no_wrap=True)
+    for target in evidence.targets:
+        counts = evidence.counts(target)
+        bad = any(counts[status] for status in UNEXPECTED)
+        numbers = [Text(f"{counts[status]:,}", STYLE[status] if counts[status] else "dim") for status in present]
+        table.add_row(Text(printable(target), "bold red" if bad else "bold"), *numbers)
+    console.print(table)

@@ -1,0 +1,148 @@
+"use strict";
+const data = JSON.parse(document.getElementById("data").textContent);
+const one = (id) => document.getElementById(id);
+const every = (selector) => [...document.querySelectorAll(selector)];
+const notRun = ["skip", "unsupported"];
+const state = { target: "", axis: 0, unclean: false, test: "", axisName: "", value: "", status: "", words: "" };
+
+function element(tag, properties = {}, ...children) {
+  const node = Object.assign(document.createElement(tag), properties);
+  node.append(...children);
+  return node;
+}
+
+// A cell of data.cells as {status: cases}; null when nothing was tested. All targets are summed up.
+function cell(axis, test, value) {
+  const sum = {};
+  data.targets.forEach((target, index) => {
+    if (state.target && state.target !== target) return;
+    const found = data.cells[index][axis][test][value];
+    const counts = typeof found === "number" ? (found ? { pass: found } : {}) : found;
+    for (const [status, count] of Object.entries(counts)) sum[status] = (sum[status] || 0) + count;
+  });
+  return Object.keys(sum).length ? sum : null;
+}
+
+const worst = (counts) => data.statuses.findIndex((status) => counts[status]);
+const ran = (counts) => Object.entries(counts).reduce((sum, [status, n]) => sum + (notRun.includes(status) ? 0 : n), 0);
+const clean = (counts) => !counts || data.statuses[worst(counts)] === "pass" || !ran(counts);
+
+function drawMatrix() {
+  one("axes").replaceChildren(...data.axes.map(([name], index) => {
+    const tab = element("button", { type: "button", textContent: name, onclick: () => { state.axis = index; drawMatrix(); } });
+    tab.setAttribute("role", "tab");
+    tab.setAttribute("aria-selected", index === state.axis);
+    return tab;
+  }));
+  if (!data.axes.length) return;
+  const [axisName, values] = data.axes[state.axis];
+  let rows = data.tests.map((name, test) => ({ name, cells: values.map((_, value) => cell(state.axis, test, value)) }));
+  rows = rows.filter((row) => row.cells.some((counts) => counts));
+  const badness = (row) => Math.min(...row.cells.map((counts) => (counts && !clean(counts) ? worst(counts) : data.statuses.length)));
+  rows.sort((a, b) => badness(a) - badness(b) || (a.name < b.name ? -1 : 1));
+  let columns = values.map((_, value) => value).filter((value) => rows.some((row) => row.cells[value]));
+  if (state.unclean) {
+    rows = rows.filter((row) => !row.cells.every(clean));
+    columns = columns.filter((value) => !rows.every((row) => clean(row.cells[value])));
+  }
+  if (!rows.length) {
+    one("matrix").replaceChildren(element("p", { className: "note", textContent: state.unclean ? "Everything that ran passed." : "No test has this axis here." }));
+    return;
+  }
+  const head = element("tr", {}, element("th"), ...columns.map((value) => element("th", { scope: "col" }, element("span", { textContent: values[value] }))));
+  const body = rows.map((row) => element("tr", {}, element("th", { scope: "row", textContent: row.name, title: row.name }),
+    ...columns.map((value) => drawCell(row.name, axisName, values[value], row.cells[value]))));
+  one("matrix").replaceChildren(element("table", { className: "grid" }, element("thead", {}, head), element("tbody", {}, ...body)));
+}
+
+function drawCell(test, axisName, value, counts) {
+  if (!counts) return element("td", { className: "none", title: `${test} ${axisName}=${value}: not tested` });
+  const total = ran(counts);
+  // A flaky case passed in the end; its colour tells it from the others.
+  const passed = (counts.pass || 0) + (counts.flaky || 0);
+  const told = data.statuses.filter((status) => counts[status]).map((status) => `${counts[status]} ${status}`).join(", ");
+  const button = element("button", {
+    type: "button", title: `${test} ${axisName}=${value}: ${told}`, textContent: total ? `${passed}/${total}` : "n/a",
+    onclick: () => show({ test, axisName, value, status: "" }),
+  });
+  const chosen = state.test === test && state.axisName === axisName && state.value === value;
+  return element("td", { className: `s-${data.statuses[worst(counts)]}${chosen ? " on" : ""}` }, button);
+}
+
+const cases = every(".case");
+const texts = new Map();
+function textOf(node) { // made once, when the first search needs it
+  if (!texts.has(node)) texts.set(node, node.textContent.toLowerCase());
+  return texts.get(node);
+}
+
+function filterCases() {
+  const words = state.words.toLowerCase().split(/\s+/).filter(Boolean);
+  let shown = 0;
+  for (const node of cases) {
+    const { target, test, point } = node.dataset;
+    const keep = (!state.target || target === state.target) && (!state.test || test === state.test)
+      && (!state.axisName || point.includes(`/${state.axisName}=${state.value}/`))
+      && (!state.status || node.dataset.state === state.status) && words.every((word) => textOf(node).includes(word));
+    node.hidden = !keep;
+    shown += keep;
+  }
+  one("shown").textContent = cases.length ? `${shown} of ${cases.length}` : "";
+  one("nothing").hidden = shown > 0;
+  one("nothing").textContent = one("capped") || state.words ? "No case on this page matches." : "Nothing to show: no such case ran and did not pass.";
+  const chip = (text, cleared) => element("button", { type: "button", textContent: `${text} ✕`, title: "remove this filter", onclick: () => show(cleared, false) });
+  const chips = [];
+  if (state.test) chips.push(chip(state.axisName ? `${state.test} · ${state.axisName}=${state.value}` : state.test, { test: "", axisName: "", value: "" }));
+  if (state.status) chips.push(chip(state.status, { status: "" }));
+  one("chips").replaceChildren(...chips);
+  every("[data-status]").forEach((button) => button.setAttribute("aria-pressed", button.dataset.status === state.status));
+}
+
+function show(change, scroll = true) {
+  Object.assign(state, change);
+  filterCases();
+  drawMatrix();
+  if (scroll) one("cases-section").scrollIntoView({ block: "start" });
+}
+
+function switchTarget(target) {
+  state.target = target;
+  every("[data-switch]").forEach((button) => button.setAttribute("aria-pressed", button.dataset.switch === target));
+  every("[data-view]").forEach((view) => { view.hidden = view.dataset.view !== target; });
+  every("tr[data-target], .about").forEach((row) => { row.hidden = Boolean(target) && row.dataset.target !== target; });
+  show({}, false);
+}
+
+every("[data-switch]").forEach((button) => { button.onclick = () => switchTarget(button.dataset.switch); });
+every("[data-status]").forEach((button) => {
+  button.onclick = () => show({ status: state.status === button.dataset.status ? "" : button.dataset.status, test: "", axisName: "", value: "" });
+});
+every("[data-group]").forEach((button) => {
+  button.onclick = () => { switchTarget(button.dataset.of); show({ test: button.dataset.group, axisName: "", value: "", status: "" }); };
+});
+every(".copy").forEach((button) => {
+  button.onclick = async () => {
+    const command = button.parentElement.querySelector("code");
+    try {
+      await navigator.clipboard.writeText(command.textContent);
+    } catch { // a page opened from a file may not be allowed to: leave the command selected
+      getSelection().selectAllChildren(command);
+      document.execCommand("copy");
+    }
+    button.textContent = "Copied";
+    setTimeout(() => { button.textContent = "Copy"; }, 1500);
+  };
+});
+one("unclean").onchange = (event) => { state.unclean = event.target.checked; drawMatrix(); };
+one("search").oninput = (event) => { state.words = event.target.value; filterCases(); };
+
+let opened = [];
+addEventListener("beforeprint", () => {
+  opened = cases.filter((node) => !node.open && !node.hidden).slice(0, 100);
+  opened.forEach((node) => { node.open = true; });
+});
+addEventListener("afterprint", () => opened.forEach((node) => { node.open = false; }));
+
+if (cases.length) cases[0].open = true; // the worst one
+filterCases();
+drawMatrix();

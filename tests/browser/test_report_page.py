@@ -1,0 +1,227 @@
+"""report.html in a real browser (Debian's chromium, headless): what it draws, how its filters act, that it asks the
+network for nothing and that hostile evidence does nothing.
+
+The script of a test is added to a copy of the page, allowed by its own hash beside that of the page's script, and leaves
+its answer as JSON in the document that `--dump-dom` prints.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import re
+import shutil
+import subprocess
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sample_run import TARGETS, write_sample
+from test_reports import HOSTILE, write_hostile
+
+from reports.evidence import NOT_RUN, Evidence, parse_case
+from reports.html import write_html
+
+CHROMIUM = shutil.which("chromium")
+pytestmark = pytest.mark.skipif(not CHROMIUM, reason="needs chromium: apt-get install chromium")
+SWITCHES = (
+    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync --disable-extensions --hide-scrollbars"
+).split(" ")
+
+
+def chromium(profile: Path, *arguments: str) -> str:
+    command = [str(CHROMIUM), *SWITCHES, f"--user-data-dir={profile}", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+
+
+def ask(page: Path, tmp_path: Path, script: str) -> Any:
+    """The value that the body `script` of a function returns in the browser, as JSON."""
+    code = f"""
+    const answer = (() => {{ {script} }})();
+    const node = document.createElement("output");
+    node.id = "answer";
+    node.textContent = btoa(unescape(encodeURIComponent(JSON.stringify(answer))));
+    document.body.append(node);"""
+    allowed = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
+    text = page.read_text()
+    assert text.count("script-src 'sha256-") == 1
+    text = text.replace("script-src 'sha256-", f"script-src 'sha256-{allowed}' 'sha256-")
+    copy = tmp_path / "asked.html"
+    copy.write_text(text.replace("</body>", f"<script>{code}</script></body>"))
+    dom = chromium(tmp_path / "profile", "--dump-dom", copy.as_uri())
+    found = re.search(r'<output id="answer">([^<]*)</output>', dom)
+    assert found, "the script of the test did not run to its end"
+    return json.loads(base64.b64decode(html.unescape(found[1])))
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("sample")
+    write_sample(out, 5_000)
+    write_html(out)
+    return out
+
+
+READ_CELLS = """
+    const read = () => [...document.querySelectorAll("#matrix tbody tr")].flatMap((row) =>
+        [...row.querySelectorAll("td")].map((td, column) => [
+            row.querySelector("th").textContent,
+            document.querySelectorAll("#matrix thead th")[column + 1].textContent,
+            td.textContent, td.className]));
+"""
+
+
+def cells(evidence: Evidence, axis: str, targets: tuple[str, ...]) -> dict[tuple[str, str], Counter[str]]:
+    found: dict[tuple[str, str], Counter[str]] = {}
+    for target in targets:
+        for name, entry in evidence.cases[target].items():
+            case = parse_case(name)
+            if axis in case.axes:
+                found.setdefault((case.test, case.axes[axis]), Counter())[entry.status] += 1
+    return found
+
+
+def test_cells_show_the_evidence(sample: Path, tmp_path: Path) -> None:
+    answer = ask(
+        sample / "report.html",
+        tmp_path,
+        READ_CELLS
+        + """
+        const tabs = () => [...document.querySelectorAll("#axes button")];
+        const result = {};
+        for (const target of ["", ...data.targets]) {
+            document.querySelector(`[data-switch="${target}"]`).click();
+            for (const name of tabs().map((tab) => tab.textContent)) {
+                tabs().find((tab) => tab.textContent === name).click();
+                result[target + " " + name] = read();
+            }
+        }
+        return result;""",
+    )
+    evidence = Evidence(sample)
+    compared = 0
+    for target in ("", *TARGETS):
+        for axis in ("comm", "type", "count"):
+            expected = cells(evidence, axis, (target,) if target else TARGETS)
+            shown = {(test, value): (text, look) for test, value, text, look in answer[f"{target} {axis}"]}
+            assert {pair for pair, (_, look) in shown.items() if look != "none"} == expected.keys()
+            for pair, (text, look) in shown.items():
+                counts = expected.get(pair, Counter())
+                ran = sum(count for status, count in counts.items() if status not in NOT_RUN)
+                passed = counts["pass"] + counts["flaky"]
+                assert text == (f"{passed}/{ran}" if ran else "n/a" if counts else "")
+                # Green if and only if something ran and nothing but passes came of it.
+                assert (look == "s-pass") == (ran > 0 and counts["pass"] == ran)
+                compared += 1
+    assert compared > 2_000
+
+
+def test_a_click_on_a_cell_lists_its_cases(sample: Path, tmp_path: Path) -> None:
+    answer = ask(
+        sample / "report.html",
+        tmp_path,
+        """
+        const shown = () => [...document.querySelectorAll(".case")].filter((node) => node.checkVisibility())
+            .map((node) => [node.dataset.target, node.dataset.state, node.dataset.test, node.dataset.point]);
+        const click = (text) => [...document.querySelectorAll("#matrix td button")].find((b) => b.title.startsWith(text)).click();
+        const result = { all: shown() };
+        click("p2p.cancel comm=cart2d:");
+        result.bad = shown();
+        result.marked = document.querySelector("#matrix td.on button").title;
+        result.chip = document.getElementById("chips").textContent;
+        click("p2p.cancel comm=world:");
+        result.clean = shown();
+        result.nothing = document.getElementById("nothing").checkVisibility();
+        document.querySelector("#chips button").click();
+        result.again = shown();
+        document.querySelector('[data-view=""] [data-status="timeout"]').click();
+        result.timeout = shown();
+        document.querySelector('[data-view=""] [data-status="timeout"]').click();
+        const search = document.getElementById("search");
+        search.value = "mpidi_posix CANCEL";
+        search.dispatchEvent(new Event("input"));
+        result.found = shown();
+        return result;""",
+    )
+    evidence = Evidence(sample)
+    counts = evidence.counts()
+    crashes = [
+        [target, "crash", "p2p.cancel", "/" + name.partition("/")[2] + "/"]
+        for target, entries in evidence.cases.items()
+        for name, entry in entries.items()
+        if entry.status == "crash" and "/comm=cart2d/" in name
+    ]
+    assert sorted(answer["bad"]) == sorted(crashes) and crashes
+    assert answer["marked"].startswith("p2p.cancel comm=cart2d") and "p2p.cancel · comm=cart2d" in answer["chip"]
+    assert answer["clean"] == [] and answer["nothing"]
+    assert answer["again"] == answer["all"]
+    assert len(answer["timeout"]) == counts["timeout"] > 0
+    assert sorted(answer["found"]) == sorted(crashes)  # only they hold this frame
+
+
+def test_the_switch_shows_one_target_only(sample: Path, tmp_path: Path) -> None:
+    answer = ask(
+        sample / "report.html",
+        tmp_path,
+        """
+        document.querySelector(`[data-switch="${data.targets[1]}"]`).click();
+        const seen = (selector) => [...document.querySelectorAll(selector)].filter((node) => node.checkVisibility());
+        return {
+            of: [...new Set(seen("[data-target]").map((node) => node.dataset.target))],
+            legend: seen(".legend button").map((node) => node.textContent),
+        };""",
+    )
+    assert answer["of"] == [TARGETS[1]]
+    counts = Evidence(sample).counts(TARGETS[1])
+    assert sorted(answer["legend"]) == sorted(f"{count:,} {status}" for status, count in counts.items())
+
+
+def test_the_page_asks_the_network_for_nothing(sample: Path, tmp_path: Path) -> None:
+    log = tmp_path / "net.json"
+    chromium(tmp_path / "profile", f"--log-net-log={log}", "--dump-dom", (sample / "report.html").as_uri())
+    # A log that was not closed misses its end: look at the text. A request names its address as "url".
+    asked = set(re.findall(r'"url":\s*"((?:https?|wss?)://[^"]*)', log.read_text()))
+    # What this chromium asks by itself, on an empty page too, is not the page's.
+    chromium(tmp_path / "profile", f"--log-net-log={log}", "--dump-dom", "about:blank")
+    own = set(re.findall(r'"url":\s*"((?:https?|wss?)://[^"]*)', log.read_text()))
+    assert {address.split("/")[2] for address in asked} <= {address.split("/")[2] for address in own}
+    assert ask(sample / "report.html", tmp_path, 'return performance.getEntriesByType("resource").length') == 0
+
+
+def test_hostile_evidence_does_nothing(tmp_path: Path) -> None:
+    write_hostile(tmp_path)
+    answer = ask(
+        write_html(tmp_path),
+        tmp_path,
+        """
+        document.querySelectorAll("button").forEach((button) => button.click());
+        return { hacked: window.hacked === undefined ? "no" : "yes", images: document.images.length,
+                 scripts: document.scripts.length, links: document.links.length,
+                 shown: document.body.textContent };""",
+    )
+    assert answer["hacked"] == "no"
+    assert (answer["images"], answer["scripts"], answer["links"]) == (0, 3, 0)  # two of the page, one of this test
+    assert HOSTILE.split("\x1b")[0] in answer["shown"]
+
+
+def test_it_fits_a_phone(sample: Path, tmp_path: Path) -> None:
+    chromium(
+        tmp_path / "profile",
+        "--window-size=500,900",
+        f"--screenshot={tmp_path / 'phone.png'}",
+        (sample / "report.html").as_uri(),
+    )
+    assert (tmp_path / "phone.png").read_bytes().startswith(b"\x89PNG")
+    frame = tmp_path / "frame.html"  # chromium makes no window narrower than 500 px; a frame may be
+    shutil.copy(sample / "report.html", tmp_path / "report.html")
+    width = "document.querySelector('iframe').contentDocument.documentElement.scrollWidth"
+    frame.write_text(
+        "<iframe src=report.html style='width:375px;height:800px;border:0'></iframe>"
+        f"<script>onload = () => {{ document.title = 'width ' + {width}; }}</script>"
+    )
+    dom = chromium(tmp_path / "profile", "--allow-file-access-from-files", "--dump-dom", frame.as_uri())
+    assert "<title>width 375</title>" in dom

@@ -1,0 +1,190 @@
+"""Known failures: what they do to verdicts, which files are refused, and how fast they are."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from reports.known import Known, load
+from runner.model import Launch, Target, Verdict, WrongUse
+
+ENTRY = """
+[[known]]
+case    = "p2p.ring*/type=long_double_int/*"
+library = "mpich"
+version = ">=4.0,<4.3"
+transport = "*"
+status  = ["fail", "crash"]
+reason  = "the last byte of a pair is lost"
+link    = "https://example.org/ticket/1"
+"""
+CASE = "p2p.ring/comm=world/type=long_double_int/count=17"
+
+
+def no_launch(_args: object) -> Launch:
+    raise AssertionError("a report starts nothing")
+
+
+def target(family: str = "mpich", version: str = "4.2.1", transport: str = "") -> Target:
+    name = f"{family}@{version}{'+' if transport else ''}{transport}/np4"
+    return Target(name, f"{family}@{version}", 4, no_launch, family=family, version=version, transport=transport)
+
+
+def known(tmp_path: Path, text: str) -> Known:
+    (tmp_path / "known.toml").write_text(text)
+    return load(tmp_path / "known.toml")
+
+
+@pytest.mark.parametrize(
+    ("status", "after"),
+    [
+        ("fail", "xfail"),
+        ("crash", "xfail"),
+        ("pass", "xpass"),
+        ("timeout", "timeout"),
+        ("lost", "lost"),
+        ("flaky", "flaky"),
+        ("skip", "skip"),
+        ("unsupported", "unsupported"),
+    ],
+)
+def test_status(tmp_path: Path, status: str, after: str) -> None:
+    before = Verdict(CASE, "mpich@4.2.1/np4", status, 0.5, {"repeat": "./assay run"})
+    verdict = known(tmp_path, ENTRY).apply(before, target())
+    assert (verdict.status, verdict.seconds, verdict.extra["repeat"]) == (after, 0.5, "./assay run")
+    if after in ("xfail", "xpass"):
+        assert verdict.extra["known"] == "the last byte of a pair is lost"
+        assert verdict.extra["known_link"] == "https://example.org/ticket/1"
+    else:
+        assert verdict is before
+    assert before.status == status and "known" not in before.extra
+
+
+@pytest.mark.parametrize(
+    ("case", "where", "matches"),
+    [
+        (CASE, target(), True),
+        ("p2p.ring_isend/mode=a/type=long_double_int/count=0", target(), True),
+        ("p2p.ring/comm=world/type=long_double_int", target(), False),
+        ("x.p2p.ring/comm=world/type=long_double_int/count=17", target(), False),
+        (CASE, target("openmpi", "4.2.1"), False),
+        (CASE, target(version="4.0"), True),
+        (CASE, target(version="4.0.3"), True),
+        (CASE, target(version="4.3.0"), False),
+        (CASE, target(version="4.3.0b1"), False),  # a pre-release of the excluded version is excluded (PEP 440)
+        (CASE, target(version="4.2.0rc2"), True),
+        (CASE, target(version="3.4.3"), False),
+        (CASE, target(version=""), False),
+        (CASE, target(version="main-abc"), False),
+        (CASE, target(transport="ofi:tcp"), True),
+    ],
+)
+def test_which_cases_of_which_targets(tmp_path: Path, case: str, where: Target, matches: bool) -> None:
+    verdict = known(tmp_path, ENTRY).apply(Verdict(case, where.name, "fail"), where)
+    assert verdict.status == ("xfail" if matches else "fail")
+
+
+def test_defaults_are_any_library_any_version_any_transport_and_fail(tmp_path: Path) -> None:
+    entries = known(tmp_path, '[[known]]\ncase="a.*"\nreason="r"\nlink="reproducers/a.c"')
+    anything = target("somempi", "")
+    assert entries.apply(Verdict("a.b", "t", "fail"), anything).status == "xfail"
+    assert entries.apply(Verdict("a.b", "t", "crash"), anything).status == "crash"
+
+
+def test_transport_is_a_glob(tmp_path: Path) -> None:
+    entries = known(tmp_path, ENTRY.replace('transport = "*"', 'transport = "ofi:*"'))
+    assert entries.apply(Verdict(CASE, "t", "fail"), target(transport="ofi:tcp")).status == "xfail"
+    assert entries.apply(Verdict(CASE, "t", "fail"), target(transport="ucx")).status == "fail"
+    assert entries.apply(Verdict(CASE, "t", "fail"), target()).status == "fail"
+
+
+def test_the_entry_that_expects_this_status_is_taken(tmp_path: Path) -> None:
+    second = '[[known]]\ncase="p2p.*"\nstatus="timeout"\nreason="hangs"\nlink="x.c"'
+    verdict = known(tmp_path, ENTRY + second).apply(Verdict(CASE, "t", "timeout"), target())
+    assert (verdict.status, verdict.extra["known"]) == ("xfail", "hangs")
+
+
+def test_several_files_and_unused_entries(tmp_path: Path) -> None:
+    first, second = tmp_path / "first.toml", tmp_path / "second.toml"
+    first.write_text(ENTRY + '[[known]]\ncase="p2p.rnig/*"\nreason="r"\nlink="x.c"')
+    second.write_text('[[known]]\ncase="*"\nlibrary="openmpi"\nreason="r"\nlink="x.c"')
+    entries = load(first, second)
+    entries.apply(Verdict(CASE, "t", "unsupported"), target())  # did not run: matches nothing
+    entries.apply(Verdict("env.wtime", "t", "pass"), target())
+    advice = "correct the glob or remove the entry"
+    assert entries.unused() == [
+        f"{first}, entry 1: p2p.ring*/type=long_double_int/* matched no case that ran; {advice}",
+        f"{first}, entry 2: p2p.rnig/* matched no case that ran; {advice}",
+        "1 known failure is for libraries, versions or transports that did not run",
+    ]
+    entries.apply(Verdict(CASE, "t", "timeout"), target())  # matched, though not as expected
+    assert [text.split(": ")[0] for text in entries.unused()] == [
+        f"{first}, entry 2",
+        "1 known failure is for libraries, versions or transports that did not run",
+    ]
+
+
+def test_nothing_known() -> None:
+    verdict = Verdict(CASE, "t", "fail")
+    assert Known().apply(verdict, target()) is verdict and Known().unused() == []
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (
+            ('reason  = "the last byte of a pair is lost"', ""),
+            "entry 2 has no reason; case, reason and link are required",
+        ),
+        (('link    = "https://example.org/ticket/1"', ""), "entry 2 has no link"),
+        (('case    = "p2p.ring*/type=long_double_int/*"', ""), "entry 2 has no case"),
+        (('"https://example.org/ticket/1"', '""'), "entry 2: link is ''; it must be a text that is not empty"),
+        (('"https://example.org/ticket/1"', '"javascript:x"'), "entry 2: link 'javascript:x' is neither http"),
+        (
+            ('["fail", "crash"]', '["fial"]'),
+            r"entry 2: status is \['fial'\]; it must be one of, or a list of, fail crash",
+        ),
+        (('["fail", "crash"]', "[]"), r"entry 2: status is \[\]"),
+        (('["fail", "crash"]', "3"), "entry 2: status is 3"),
+        (('">=4.0,<4.3"', '"4.x"'), "entry 2: version '4.x' is not a range; write for example"),
+        (('library = "mpich"', "library = 3"), "entry 2: library is 3; it must be a text"),
+        (("library", "libary"), "entry 2: 'libary' is not a key of a known failure; did you mean library?"),
+        (("p2p.ring*", "P2P ring*"), "entry 2: case 'P2P ring.*' can match no case name"),
+        (("[[known]]", "[[knwon]]"), "'knwon' is not known here; each known failure is a"),
+        (('"mpich"', '"mpich'), "is not TOML"),
+    ],
+)
+def test_bad_files_are_refused_with_one_sentence(tmp_path: Path, change: tuple[str, str], sentence: str) -> None:
+    with pytest.raises(WrongUse, match=sentence) as caught:
+        known(tmp_path, ENTRY + ENTRY.replace(*change))
+    assert str(tmp_path / "known.toml") in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(WrongUse, match="No such file or directory; --known takes a TOML file"):
+        load(tmp_path / "none.toml")
+    (tmp_path / "binary.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(WrongUse, match="is not TOML"):
+        load(tmp_path / "binary.toml")
+    (tmp_path / "table.toml").write_text("[known]\ncase = 'x'")
+    with pytest.raises(WrongUse, match="begin each known failure with"):
+        load(tmp_path / "table.toml")
+
+
+def test_100_000_verdicts_and_100_entries_take_seconds(tmp_path: Path) -> None:
+    text = "".join(
+        f'[[known]]\ncase="p2p.test{number}/*/type=long_double_int/*"\nreason="r"\nlink="x.c"\n'
+        for number in range(100)
+    )
+    entries, where = known(tmp_path, text), target()
+    begin = time.process_time()
+    statuses = [
+        entries.apply(
+            Verdict(f"p2p.test{number % 200}/comm=world/type=long_double_int/count={number}", "t", "fail"), where
+        ).status
+        for number in range(100_000)
+    ]
+    assert time.process_time() - begin < 10
+    assert statuses.count("xfail") == 50_000
