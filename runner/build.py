@@ -1,0 +1,120 @@
+"""Builds assay-suite for a library: cmake and ninja in build/<preset>/<key>, only when something changed."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import re
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import IO
+
+from runner import targets
+from runner.model import CannotRun, WrongUse
+
+REPO = Path(__file__).resolve().parent.parent
+QUIET_SECONDS = 2.0  # a build shorter than this says nothing
+
+Note = Callable[[str], None]
+
+
+def presets(repo: Path = REPO) -> list[str]:
+    """The names in CMakePresets.json."""
+    with (repo / "CMakePresets.json").open() as file:
+        found = json.load(file)["configurePresets"]
+    return [preset["name"] for preset in found if not preset.get("hidden")]
+
+
+def directory(library: targets.Library, preset: str = "release", repo: Path = REPO) -> Path:
+    """Where the build for a library stands."""
+    return repo / "build" / preset / library.key
+
+
+def build(
+    library: targets.Library,
+    preset: str = "release",
+    options: Mapping[str, str] | None = None,
+    note: Note = print,
+    repo: Path = REPO,
+) -> Path:
+    """Bring the build for `library` up to date; `options` are cache variables of cmake. Returns the build directory.
+
+    Raises CannotRun with the first error of the compiler; all output is in build.log there.
+    """
+    if preset not in presets(repo):
+        raise WrongUse(f"--preset {preset}: unknown; use one of {', '.join(presets(repo))}")
+    folder = directory(library, preset, repo)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / ".lock").open("w")
+    except OSError as error:
+        raise CannotRun(f"{folder}: cannot be written: {error.strerror}") from None
+    with lock, (folder / "build.log").open("w+") as log:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        wanted = ["cmake", "--preset", preset, "-S", str(repo), "-B", str(folder), f"-DMPI_C_COMPILER={_mpicc(library)}"]
+        wanted += [f"-D{name}={value}" for name, value in (options or {}).items()]
+        done = folder / "configured.json"  # what cmake was last told; ninja itself sees changes to CMakeLists.txt
+        if not done.exists() or not _told(done, wanted) or not (folder / "build.ninja").exists():
+            _run([*wanted, "--fresh"], log, f"configuring for {library.spec}", note, repo)
+            done.write_text(json.dumps(wanted))
+        _run(["ninja", "-C", str(folder)], log, f"building for {library.spec}", note, repo)
+    return folder
+
+
+def suite(folder: Path) -> Path:
+    """The test binary in a build directory."""
+    return folder / "assay-suite"
+
+
+def _mpicc(library: targets.Library) -> Path:
+    if library.mpicc is not None:
+        return library.mpicc
+    compiler = targets.resolve(targets.known()["abi"])
+    return compiler.root / "bin" / "mpicc_abi"
+
+
+def _told(done: Path, wanted: list[str]) -> bool:
+    try:
+        return bool(json.loads(done.read_text()) == wanted)
+    except ValueError:
+        return False
+
+
+def _run(command: list[str], log: IO[str], doing: str, note: Note, repo: Path) -> None:
+    """Run with all output in `log`; after QUIET_SECONDS say what goes on and how far it is."""
+    start = log.tell()
+    try:
+        process = subprocess.Popen(
+            command, cwd=repo, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+    except FileNotFoundError:
+        raise CannotRun(f"{command[0]} is not installed; `assay doctor` says what to do") from None
+    assert process.stdout is not None
+    last_said = time.monotonic()
+    try:
+        for line in process.stdout:
+            log.write(line)
+            if time.monotonic() - last_said > QUIET_SECONDS:
+                step = re.match(r"\[(\d+)/(\d+)\]", line)
+                note(f"{doing}: {step[1]} of {step[2]}" if step else doing)
+                last_said = time.monotonic()
+    except BaseException:  # Ctrl-C: do not leave a compiler behind
+        process.terminate()
+        raise
+    finally:
+        process.wait()
+    if process.returncode != 0:
+        log.flush()
+        log.seek(start)
+        raise CannotRun(f"{doing} failed: {_first_error(log.read())} (all output: {log.name})")
+
+
+def _first_error(output: str) -> str:
+    for line in output.splitlines():
+        if re.search(r"\berror\b|CMake Error|undefined reference|\bNo such file", line, re.IGNORECASE):
+            following = output[output.index(line) + len(line) :].strip().splitlines()
+            # cmake puts the message on the lines after "CMake Error at …:"
+            return f"{line} {following[0].strip()}" if line.startswith("CMake Error") and following else line.strip()
+    return (output.strip() or "no output").splitlines()[-1]

@@ -1,0 +1,375 @@
+"""The command line. Exit codes: 0 as expected, 1 unexpected result, 2 wrong use, 3 could not run, 77 nothing applicable."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from types import FrameType
+from typing import Any, TypeVar
+
+import click
+
+from runner.model import CannotRun, Options, WrongUse
+from runner.plan import ORDERS, TIERS, Selection, must_be_one_of
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+# Axes with an option of their own; any other is reached by --axis.
+AXES = {
+    "comm": "communicators",
+    "type": "datatypes",
+    "count": "message sizes, in elements",
+    "mode": "send modes",
+    "tag": "tags",
+    "root": "roots",
+    "op": "reduction operations",
+    "placement": "where buffers lie",
+}
+
+
+class Commands(click.Group):
+    """Says which command is near when one is unknown."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-") and args[0] not in self.commands:
+            near = get_close_matches(args[0], self.commands, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(sorted(self.commands))}"
+            raise click.UsageError(f"unknown command {args[0]!r}; {hint}")
+        return super().resolve_command(ctx, args)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command; one sentence on stderr and an exit code for everything that goes wrong."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        result = assay.main(args=argv, prog_name="assay", standalone_mode=False)
+        return result if isinstance(result, int) else 0
+    except click.UsageError as error:
+        return _say(_one_line(error.format_message()), 2)
+    except click.ClickException as error:
+        return _say(_one_line(error.format_message()), 2)
+    except WrongUse as error:
+        return _say(str(error), 2)
+    except CannotRun as error:
+        return _say(str(error), 3)
+    except (KeyboardInterrupt, click.Abort):
+        return _say("interrupted; what was judged is kept, `assay resume` goes on", 130)
+    except BrokenPipeError:  # assay list … | head
+        sys.stderr.close()
+        return 141
+    except OSError as error:
+        return _say(f"{error.filename or 'the system'}: {error.strerror or error}", 3)
+
+
+def _interrupt(signum: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _say(text: str, code: int) -> int:
+    print(f"assay: {text}", file=sys.stderr)
+    return code
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+def assay() -> None:
+    """Assay: does this MPI library do what MPI-5.0 says?
+
+    \b
+    assay run                     the quick tier on MPICH, 2 ranks
+    assay run --mpi openmpi@5.0.11 --np 2,4 --suite p2p
+    assay test                    the tests of Assay itself
+    """
+
+
+# ---- options that commands share ----
+
+
+def target_options(function: Decorated) -> Decorated:
+    """--mpi, --np and how ranks are started."""
+    for option in reversed(
+        [
+            click.option(
+                "--mpi",
+                multiple=True,
+                metavar="SPEC",
+                help="MPI library: mpich@V, openmpi@V, impi@V, debian:mpich, debian:openmpi, path:DIR, mpicc=FILE, abi:DIR. "
+                "Comma list or repeated. Default: MPICH.",
+            ),
+            click.option("--np", multiple=True, metavar="N", help="Number of ranks; comma list or repeated. Default: 2."),
+            click.option("--force-np", is_flag=True, help="Also start far more ranks than there are cores."),
+            click.option(
+                "--launcher",
+                default="mpiexec",
+                metavar="HOW",
+                help="mpiexec (the library's own), srun, or a template such as 'srun -n {np} {command}'.",
+            ),
+            click.option("--env", multiple=True, metavar="NAME=VALUE", help="Environment of the ranks only; repeated."),
+            click.option("--preload", multiple=True, metavar="LIB", help="LD_PRELOAD of the ranks only; repeated."),
+            click.option("--defaults", is_flag=True, help="Leave the library's own settings for busy cores alone."),
+            click.option("--preset", default="release", metavar="NAME", help="Build: release, debug, asan, tsan, coverage."),
+        ]
+    ):
+        function = option(function)
+    return function
+
+
+def selection_options(function: Decorated) -> Decorated:
+    """Which cases. In every list `^name` excludes."""
+    options = [
+        click.option("--tier", default="quick", metavar="|".join(TIERS), help="How many combinations. Default: quick."),
+        click.option("--seed", default=1, metavar="N", type=click.IntRange(0, 2**64 - 1), help="Default: 1."),
+        click.option("--profile", metavar="NAME", help="A set of tests and values, for example keller-2008."),
+        click.option("--suite", multiple=True, metavar="LIST", help="Suites: env, p2p, …"),
+        *(
+            click.option(f"--{axis}", f"axis_{axis}", multiple=True, metavar="LIST", help=f"Only these {what}.")
+            for axis, what in AXES.items()
+        ),
+        click.option("--axis", multiple=True, metavar="NAME=LIST", help="Only these values of any axis; repeated."),
+        click.option("--select", multiple=True, metavar="GLOB", help="Only case names that match; repeated."),
+        click.option("--threads", default=1, metavar="N", type=click.IntRange(1, 256), help="Threads a rank. Default: 1."),
+    ]
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def comma_list(words: Iterable[str]) -> list[str]:
+    """`("a,b", "c")` → [a, b, c]."""
+    return [part.strip() for word in words for part in word.split(",") if part.strip()]
+
+
+def _mpis(given: Sequence[str]) -> list[str]:
+    from runner import targets
+
+    return comma_list(given) or [targets.known()["default"]]
+
+
+def _nps(given: Sequence[str]) -> list[int]:
+    numbers = []
+    for word in comma_list(given) or ["2"]:
+        if not re.fullmatch(r"[0-9]{1,7}", word):
+            raise WrongUse(f"--np {word}: not a number of ranks; for example --np 2,4")
+        numbers.append(int(word))
+    return numbers
+
+
+def _selection(given: Mapping[str, Any]) -> Selection:
+    axes: dict[str, list[str]] = {}
+    for axis in AXES:
+        if values := comma_list(given[f"axis_{axis}"]):
+            axes[axis] = values
+    for word in given["axis"]:
+        axis, separator, values = word.partition("=")
+        if not separator or not axis or not comma_list([values]):
+            raise WrongUse(f"--axis {word}: use NAME=LIST, for example --axis comm=world,^null")
+        axes.setdefault(axis, []).extend(comma_list([values]))
+    must_be_one_of("tier", given["tier"], TIERS)
+    return Selection(
+        given["tier"],
+        given["seed"],
+        given["profile"],
+        comma_list(given["suite"]),
+        axes,
+        comma_list(given["select"]),
+        given["threads"],
+    )
+
+
+def _wishes(given: Mapping[str, Any]) -> Any:
+    from runner.targets import LaunchWishes
+
+    environment = {}
+    for word in given["env"]:
+        name, separator, value = word.partition("=")
+        if not separator or not name:
+            raise WrongUse(f"--env {word}: use NAME=VALUE")
+        environment[name] = value
+    preload = [Path(path).absolute() for path in given["preload"]]
+    for path in preload:
+        if not path.is_file():
+            raise WrongUse(f"--preload {path}: there is no such library")
+    return LaunchWishes(given["launcher"], environment, preload, given["defaults"], given["force_np"])
+
+
+# ---- commands ----
+
+
+@assay.command()
+@target_options
+@selection_options
+@click.option("--order", default="listed", metavar="|".join(ORDERS), help="Order of the cases. Default: listed.")
+@click.option("--shard", metavar="I/N", help="Every N-th case, beginning with the I-th.")
+@click.option("--repeat", default=1, metavar="N", type=click.IntRange(1), help="Run each case N times in a row.")
+@click.option("--retries", default=0, metavar="N", type=click.IntRange(0, 100), help="Repeat failed cases: flaky or not?")
+@click.option("--strict", is_flag=True, help="What the standard only advises fails a case, too.")
+@click.option("--timeout-scale", default=1.0, metavar="X", type=click.FloatRange(0.01, 1000), help="More time for each case.")
+@click.option("--known", multiple=True, metavar="FILE", help="TOML file of known failures; repeated.")
+@click.option("--out", metavar="DIR", help="Folder for the results. Default: assay-out/<date>, and assay-out/latest.")
+def run(out: str | None, **given: Any) -> int:
+    """Run the suite on one or more MPI libraries and report what it found."""
+    from runner.commands import run as command
+
+    selection = _selection(given)
+    must_be_one_of("order", given["order"], ORDERS)
+    options = Options(
+        selection.seed,
+        selection.threads,
+        given["repeat"],
+        given["retries"],
+        given["strict"],
+        given["timeout_scale"],
+    )
+    request = command.Request(
+        mpi=_mpis(given["mpi"]),
+        np=_nps(given["np"]),
+        selection=selection,
+        options=options,
+        order=given["order"],
+        shard=given["shard"],
+        known=[str(Path(path).absolute()) for path in given["known"]],
+        preset=given["preset"],
+        wishes=_wishes(given),
+        argv=sys.argv[1:],
+    )
+    return command.run(request, Path(out) if out is not None else None, _terminal())
+
+
+@assay.command()
+@click.argument("directory", metavar="DIR")
+def resume(directory: str) -> int:
+    """Go on with a run that was stopped."""
+    from runner.commands.run import resume as command
+
+    return command(_run_folder(directory), _terminal())
+
+
+LISTS = ("tests", "cases", "communicators", "datatypes", "counts", "axes", "mpis")
+_AXIS_OF = {"communicators": "comm", "datatypes": "type", "counts": "count"}
+
+
+@assay.command(name="list")
+@click.argument("what", metavar="|".join(LISTS))
+@target_options
+@selection_options
+@click.option("--json", "as_json", is_flag=True, help="One JSON array.")
+def list_(what: str, as_json: bool, **given: Any) -> int:
+    """List what there is to run, or to run it with."""
+    from runner import build, plan, targets
+
+    must_be_one_of("list", what, LISTS)
+    if what == "mpis":
+        from runner.doctor import libraries
+
+        return _print(libraries(), as_json, lambda line: f"{line['mpi']:<20} {line['state']}")
+    mpis, nps = _mpis(given["mpi"]), _nps(given["np"])
+    if len(mpis) > 1 or len(nps) > 1:
+        raise WrongUse("assay list: name one --mpi and one --np")
+    selection, wishes = _selection(given), _wishes(given)
+    targets.check_np(nps[0], wishes)
+    library = targets.resolve(mpis[0])
+    folder = build.build(library, given["preset"], note=lambda text: print(f"assay: {text}", file=sys.stderr))
+    suite = plan.Suite(build.suite(folder), targets.list_environment(library))
+    if what == "cases":
+        plan.check(selection, suite.ask("tests", nps[0]), suite.ask("axes", nps[0]) if selection.axis else [])
+        lines = suite.ask("cases", nps[0], selection.arguments())
+        if not lines:
+            raise WrongUse(f"nothing matches {plan.describe(selection)}")
+        return _print(lines, as_json, _case_line)
+    if what == "tests":
+        lines = suite.ask("tests", nps[0])
+        return _print(lines, as_json, lambda line: f"{line['test']:<32} {line.get('note', '')}")
+    lines = suite.ask("axes", nps[0])
+    if what in _AXIS_OF:
+        lines = [line for line in lines if line["axis"] == _AXIS_OF[what]]
+        return _print(lines, as_json, _value_line)
+    return _print(lines, as_json, lambda line: f"{line['axis']:<10} {_value_line(line)}")
+
+
+def _case_line(line: Mapping[str, Any]) -> str:
+    return f"{line['case']}  (unsupported: {line['unsupported']})" if "unsupported" in line else str(line["case"])
+
+
+def _value_line(line: Mapping[str, Any]) -> str:
+    note = f"({line['lacks']}) " if line.get("lacks") else ""
+    return f"{line['value']:<24} {note}{line.get('note', '')}".rstrip()
+
+
+def _print(lines: Sequence[Mapping[str, Any]], as_json: bool, text: Callable[[Mapping[str, Any]], str]) -> int:
+    if as_json:
+        print("[" + ",\n ".join(json.dumps(line) for line in lines) + "]")
+    else:
+        print("\n".join(text(line) for line in lines))
+    return 0
+
+
+@assay.command()
+@click.argument("directories", metavar="DIR…", nargs=-1, required=True)
+@click.option("--html", is_flag=True, help="Write report.html.")
+@click.option("--junit", is_flag=True, help="Write junit.xml.")
+def report(directories: Sequence[str], html: bool, junit: bool) -> int:
+    """Print what runs found and write their reports (all of them, unless some are named)."""
+    from rich.console import Console
+
+    from reports.html import write_html
+    from reports.junit import write_junit
+    from reports.summary import print_summary
+
+    for directory in directories:
+        folder = _run_folder(directory)
+        if html or not junit:
+            write_html(folder)
+        if junit or not html:
+            write_junit(folder)
+        print_summary(folder, Console(highlight=False))
+    return 0
+
+
+@assay.command()
+@click.option("--json", "as_json", is_flag=True, help="One JSON array.")
+def doctor(as_json: bool) -> int:
+    """Say what is there, what is missing and what to do."""
+    from runner.doctor import examine, show
+
+    findings = examine()
+    if as_json:
+        return _print([finding.record() for finding in findings], True, str) or _health(findings)
+    show(findings)
+    return _health(findings)
+
+
+def _health(findings: Sequence[Any]) -> int:
+    return 3 if any(finding.state == "missing" for finding in findings) else 0
+
+
+@assay.command()
+@click.argument("steps", metavar="[STEP]…", nargs=-1)
+@click.option("--list", "only_list", is_flag=True, help="List the steps.")
+def test(steps: Sequence[str], only_list: bool) -> int:
+    """Run the tests of Assay itself, all steps or the named ones."""
+    from runner import testing
+
+    return testing.show() if only_list else testing.run(steps)
+
+
+def _run_folder(name: str) -> Path:
+    folder = Path(name)
+    if not (folder / "run.json").is_file():
+        raise WrongUse(f"{folder}: holds no run (there is no run.json); name the --out folder of an `assay run`")
+    return folder
+
+
+def _terminal() -> Any:
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False)

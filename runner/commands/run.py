@@ -1,0 +1,426 @@
+"""assay run and assay resume: targets → build → plan → supervise → reports (docs/formats.md, section 6)."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shlex
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from reports.evidence import NOT_RUN, UNEXPECTED, write_file
+from runner import build, plan, targets
+from runner.commands.progress import RunProgress
+from runner.journal import Journal
+from runner.model import CannotRun, Options, Target, Verdict, WrongUse
+
+FORMAT = 1
+ALL_AS_EXPECTED, UNEXPECTED_RESULT, COULD_NOT_RUN, NOTHING_APPLICABLE = 0, 1, 3, 77  # exit codes
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the user asked for; stored in run.json, so that `assay resume` can go on with it."""
+
+    mpi: Sequence[str]
+    np: Sequence[int]
+    selection: plan.Selection
+    options: Options
+    order: str = "listed"
+    shard: str | None = None
+    known: Sequence[str] = ()
+    preset: str = "release"
+    wishes: targets.LaunchWishes = field(default_factory=targets.LaunchWishes)
+    argv: Sequence[str] = ()
+
+    def record(self) -> dict[str, Any]:
+        """The part of run.json that says what was asked for."""
+        options, wishes, chosen = self.options, self.wishes, self.selection
+        return {
+            "seed": options.seed,
+            "tier": chosen.tier,
+            "profile": chosen.profile,
+            "argv": list(self.argv),
+            "selection": {
+                "suite": list(chosen.suite),
+                "axis": {axis: list(values) for axis, values in chosen.axis.items()},
+                "select": list(chosen.select),
+            },
+            "options": {
+                **{name: value for name, value in asdict(options).items() if name not in ("seed", "suite_args")},
+                "order": self.order,
+                "shard": self.shard,
+                "known": list(self.known),
+                "preset": self.preset,
+                "launcher": wishes.launcher,
+                "env": dict(wishes.env),
+                "preload": [str(path) for path in wishes.preload],
+                "defaults": wishes.defaults,
+                "force_np": wishes.force_np,
+            },
+        }
+
+
+@dataclass
+class Prepared:
+    """One target that is ready to run."""
+
+    target: Target
+    plan: plan.Plan
+    binary: str  # the hash that the suite prints
+    key: str  # of the build
+    jobs: list[dict[str, Any]] = field(default_factory=list)
+    hello: dict[str, Any] = field(default_factory=dict)
+
+
+def run(request: Request, out: Path | None, console: Console) -> int:
+    """assay run. Returns the exit code; raises WrongUse and CannotRun before anything is written to `out`."""
+    for np in request.np:
+        targets.check_np(np, request.wishes)
+    plan.must_be_one_of("tier", request.selection.tier, plan.TIERS)
+    amend = _load_known(request)
+    if out is not None:
+        _check_free(out)
+    libraries = [targets.resolve(spec) for spec in dict.fromkeys(request.mpi)]
+    prepared = _prepare(request, libraries, console)
+    folder = _make_out(out)
+    _write_plans(folder, prepared, request.options.seed)
+    return _Session(request, folder, prepared, amend, console).run()
+
+
+def resume(out: Path, console: Console) -> int:
+    """assay resume: goes on with the cases of `out` that have no verdict yet. Returns the exit code."""
+    from reports.evidence import Evidence
+
+    record = Evidence(out).run
+    request = _request_of(out, record)
+    amend = _load_known(request)
+    libraries = [targets.resolve(spec) for spec in dict.fromkeys(request.mpi)]
+    prepared = _prepare(request, libraries, console, out)
+    warnings: list[str] = []
+    known = {about["name"]: about for about in record.get("targets", ())}
+    for one in prepared:
+        about = known.get(one.target.name, {})
+        one.jobs = list(about.get("jobs", ()))
+        one.hello = {"library": about.get("library"), "mpi": about.get("mpi_standard"), "plan": about.get("plan")}
+        if about.get("binary") not in (one.binary, None, ""):
+            warnings.append(f"{one.target.name}: the suite was rebuilt from other sources since the run began")
+    session = _Session(request, out, prepared, amend, console)
+    session.started = str(record.get("started") or session.started)
+    session.seconds_before = float(record.get("seconds") or 0.0)
+    session.warnings = warnings
+    return session.run()
+
+
+def _request_of(out: Path, record: Mapping[str, Any]) -> Request:
+    try:
+        options, chosen = record["options"], record["selection"]
+        return Request(
+            mpi=list(dict.fromkeys(about["mpi"] for about in record["targets"])),
+            np=list(dict.fromkeys(about["np"] for about in record["targets"])),
+            selection=plan.Selection(
+                record["tier"],
+                record["seed"],
+                record["profile"],
+                chosen["suite"],
+                chosen["axis"],
+                chosen["select"],
+                options["threads"],
+            ),
+            options=Options(
+                record["seed"],
+                options["threads"],
+                options["repeat"],
+                options["retries"],
+                options["strict"],
+                options["timeout_scale"],
+            ),
+            order=options["order"],
+            shard=options["shard"],
+            known=options["known"],
+            preset=options["preset"],
+            wishes=targets.LaunchWishes(
+                options["launcher"],
+                options["env"],
+                [Path(path) for path in options["preload"]],
+                options["defaults"],
+                options["force_np"],
+            ),
+            argv=record["argv"],
+        )
+    except (KeyError, TypeError) as error:
+        raise WrongUse(f"{out / 'run.json'}: not written by this version of assay ({error} is missing); run again") from None
+
+
+def _load_known(request: Request) -> Any:
+    from reports import known
+
+    return known.load(*map(Path, request.known))
+
+
+def _prepare(
+    request: Request, libraries: Sequence[targets.Library], console: Console, out: Path | None = None
+) -> list[Prepared]:
+    """Build, and plan each target; with `out` the plans are those of the run there."""
+    prepared = []
+    for library in libraries:
+        folder = build.build(library, request.preset, note=lambda text: console.print(f"assay: {text}", highlight=False))
+        suite = plan.Suite(build.suite(folder), targets.list_environment(library))
+        told = suite.ask("build", 1)
+        binary = str(told[0].get("binary", "")) if told else ""
+        for np in dict.fromkeys(request.np):
+            target = targets.make_target(library, np, build.suite(folder), request.wishes)
+            made = plan.make(suite, np, request.selection, request.order, request.shard)
+            if out is not None:  # the sources may have changed: what was planned is what is run
+                made = replace(made, cases=plan.read(_plan_path(out, target)))
+            prepared.append(Prepared(target, made, binary, library.key))
+    return prepared
+
+
+class _Session:
+    """One start of a run: everything from the first line of cases.jsonl to the exit code."""
+
+    def __init__(
+        self, request: Request, out: Path, prepared: Sequence[Prepared], known: Any, console: Console
+    ) -> None:
+        self.request = request
+        self.out = out
+        self.prepared = prepared
+        self.known = known
+        self.console = console
+        self.started = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        self.seconds_before = 0.0
+        self.begin = time.monotonic()
+        self.warnings: list[str] = []
+        self.machine = machine()
+
+    def run(self) -> int:
+        from reports.summary import print_summary
+
+        failed = False
+        with Journal(self.out / "cases.jsonl") as journal:
+            self._write(journal, finished=False)
+            try:
+                for one in self.prepared:
+                    try:
+                        self._one(one, journal)
+                    except CannotRun as error:
+                        self.warnings.append(f"{one.target.name}: could not run: {error}")
+                        failed = True
+                if self.request.known:
+                    self.warnings += self.known.unused()
+            except BaseException:
+                self._write(journal, finished=False)
+                raise
+            self._write(journal, finished=not failed)
+            statuses = Counter(status for cases in journal.statuses.values() for status in cases.values())
+        self._reports()
+        print_summary(self.out, Console(highlight=False))
+        if failed:
+            raise CannotRun(self.warnings[-1] if len(self.warnings) == 1 else "; ".join(self.warnings))
+        if any(statuses[status] for status in UNEXPECTED):
+            return UNEXPECTED_RESULT
+        return ALL_AS_EXPECTED if any(status not in NOT_RUN for status in statuses) else NOTHING_APPLICABLE
+
+    def _one(self, one: Prepared, journal: Journal) -> None:
+        """Run what is left of one target."""
+        from runner.supervise import supervise
+
+        target, planned = one.target, one.plan
+        known = journal.statuses.get(target.name, {})
+        requirements = _requirements(planned)
+        journal.append(
+            [
+                Verdict(case, target.name, "unsupported", extra={"reason": reason, "requirements": requirements(case)})
+                for case, reason in planned.unsupported.items()
+                if case not in known
+            ]
+        )
+        settled = sum(case in known for case in planned.cases)
+        if settled == len(planned.cases):
+            return
+        with RunProgress(self.console, target.name, len(planned.cases), settled) as progress:
+            records = supervise(
+                target,
+                planned.cases,
+                requirements,
+                self.out,
+                journal,
+                self.request.options,
+                progress.verdicts,
+                progress.note,
+                repeat=lambda case: repeat_command(self.request, target, case),
+                amend=lambda verdict: self.known.apply(verdict, target),
+                binary=one.binary,
+            )
+        for record in records:
+            job = asdict(record)
+            hello = job.pop("hello", None)
+            one.hello = hello or one.hello
+            one.jobs.append(job)
+
+    def _reports(self) -> None:
+        from reports.html import write_html
+        from reports.junit import write_junit
+
+        write_junit(self.out)
+        write_html(self.out)
+
+    def _write(self, journal: Journal, *, finished: bool) -> None:
+        """Write run.json."""
+        abouts = [self._about(one, journal) for one in self.prepared]
+        record = {
+            "format": FORMAT,
+            "assay": version(),
+            "started": self.started,
+            "finished": finished,
+            "seconds": round(self.seconds_before + time.monotonic() - self.begin, 3),
+            **self.request.record(),
+            "machine": self.machine,
+            "targets": abouts,
+            "cases": _sum(about["cases"] for about in abouts),
+            "status": _sum(about["status"] for about in abouts),
+            "warnings": self.warnings,
+        }
+        write_file(self.out / "run.json", lambda file: file.write(json.dumps(record, indent=1) + "\n"))
+
+    def _about(self, one: Prepared, journal: Journal) -> dict[str, Any]:
+        target = one.target
+        status = Counter(journal.statuses.get(target.name, {}).values())
+        ran = sum(number for name, number in status.items() if name not in NOT_RUN)
+        return {
+            "name": target.name,
+            "mpi": target.mpi,
+            "np": target.np,
+            "library": one.hello.get("library") or "",
+            "mpi_standard": one.hello.get("mpi") or "",
+            "abi": one.key,
+            "binary": one.binary,
+            "settings": dict(target.settings),
+            "oversubscription": target.oversubscription,
+            "plan": one.hello.get("plan") or "",
+            "cases": {
+                "listed": one.plan.listed,
+                "selected": len(one.plan.cases) + len(one.plan.unsupported),
+                "ran": ran,
+                "unsupported": status["unsupported"],
+            },
+            "status": dict(status),
+            "jobs": one.jobs,
+        }
+
+
+def repeat_command(request: Request, target: Target, case: str) -> str:
+    """The command that repeats one case."""
+    words = ["./assay", "run", "--mpi", target.mpi, "--np", str(target.np), "--seed", str(request.options.seed)]
+    words += ["--threads", str(request.options.threads)] if request.options.threads > 1 else []
+    words += ["--strict"] if request.options.strict else []
+    wishes = request.wishes
+    words += ["--launcher", wishes.launcher] if wishes.launcher != "mpiexec" else []
+    words += ["--defaults"] if wishes.defaults else []
+    words += ["--preset", request.preset] if request.preset != "release" else []
+    for name, value in wishes.env.items():
+        words += ["--env", f"{name}={value}"]
+    for path in wishes.preload:
+        words += ["--preload", str(path)]
+    return f"{shlex.join([*words, '--select'])} '{case}'"
+
+
+def version() -> str:
+    """Of assay, from pyproject.toml."""
+    import tomllib
+
+    with (build.REPO / "pyproject.toml").open("rb") as file:
+        return str(tomllib.load(file)["project"]["version"])
+
+
+def machine() -> dict[str, Any]:
+    """What this machine is."""
+    cpu = ""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        cpu = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
+        system = platform.freedesktop_os_release().get("PRETTY_NAME", "")
+    except OSError:
+        system = platform.system()
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return {
+        "host": platform.node(),
+        "cores": targets.cores(),
+        "memory_gib": round(memory / 2**30),
+        "kernel": platform.release(),
+        "cpu": cpu,
+        "os": system,
+    }
+
+
+def _requirements(planned: plan.Plan) -> Callable[[str], Sequence[str]]:
+    return lambda case: planned.requirements.get(case.partition("/")[0], ())
+
+
+def _sum(counts: Any) -> dict[str, int]:
+    total: Counter[str] = Counter()
+    for count in counts:
+        total.update(count)
+    return dict(total)
+
+
+def _plan_path(out: Path, target: Target) -> Path:
+    return out / "plans" / f"{target.slug}.txt"
+
+
+def _write_plans(out: Path, prepared: Sequence[Prepared], seed: int) -> None:
+    try:
+        (out / "plans").mkdir(exist_ok=True)
+    except OSError as error:
+        raise CannotRun(f"{out}: cannot be written: {error.strerror}") from None
+    for one in prepared:
+        text = one.plan.text(seed)
+        write_file(_plan_path(out, one.target), lambda file, text=text: file.write(text))
+
+
+def _check_free(out: Path) -> None:
+    """Raises WrongUse when a run cannot be written to `out`, before anything is built."""
+    if (out / "run.json").exists():
+        raise WrongUse(f"--out {out}: it already holds a run; `assay resume {out}` goes on with it, or name another folder")
+    if (out / "cases.jsonl").exists():
+        raise WrongUse(f"--out {out}: it holds a cases.jsonl without a run.json; name another folder")
+    place = out
+    while not place.exists() and place != place.parent:
+        place = place.parent
+    if not place.is_dir():
+        raise WrongUse(f"--out {out}: {place} is a file; name a folder")
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise WrongUse(f"--out {out}: {place} is not writable; name a folder of your own")
+
+
+def _make_out(out: Path | None) -> Path:
+    """The output folder; without a name one by date, to which assay-out/latest then points."""
+    try:
+        if out is not None:
+            out.mkdir(parents=True, exist_ok=True)
+            return out
+        base = Path("assay-out")
+        base.mkdir(exist_ok=True)
+        stem = datetime.now().strftime("%Y-%m-%d-%H%M%S")
+        for number in range(1, 1000):
+            folder = base / (stem if number == 1 else f"{stem}-{number}")
+            try:
+                folder.mkdir()
+            except FileExistsError:
+                continue
+            link = base / f".latest-{os.getpid()}"
+            link.symlink_to(folder.name)
+            link.replace(base / "latest")
+            return folder
+    except OSError as error:
+        raise CannotRun(f"{error.filename or out}: cannot be written: {error.strerror}; name a folder with --out") from None
+    raise CannotRun("assay-out: no free name for this run; name a folder with --out")

@@ -1,0 +1,167 @@
+"""Which cases a run consists of: asks assay-suite --list (docs/formats.md, section 2), then orders and shards."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from runner.model import CannotRun, WrongUse
+
+TIERS = ("smoke", "quick", "standard", "full")
+ORDERS = ("listed", "shuffle")
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What the user wants to be run."""
+
+    tier: str = "quick"
+    seed: int = 1
+    profile: str | None = None
+    suite: Sequence[str] = ()  # comma lists
+    axis: Mapping[str, Sequence[str]] = field(default_factory=dict)  # axis → comma lists
+    select: Sequence[str] = ()  # globs
+    threads: int = 1
+
+    def arguments(self) -> list[str]:
+        """The options of assay-suite that make this selection."""
+        words = [f"--tier={self.tier}", f"--seed={self.seed}", f"--threads={self.threads}"]
+        if self.profile:
+            words.append(f"--profile={self.profile}")
+        if self.suite:
+            words.append(f"--suite={','.join(self.suite)}")
+        words += [f"--axis={axis}={','.join(values)}" for axis, values in self.axis.items()]
+        words += [f"--select={glob}" for glob in self.select]
+        return words
+
+
+@dataclass(frozen=True)
+class Suite:
+    """The test binary as something to ask."""
+
+    binary: Path
+    environment: Mapping[str, str]  # in which it finds its MPI library
+
+    def ask(self, what: str, np: int, arguments: Iterable[str] = ()) -> list[dict[str, Any]]:
+        """The JSON lines of --list=`what`. Raises WrongUse with what the suite says against the arguments."""
+        command = [str(self.binary), f"--list={what}", f"--np={np}", *arguments]
+        try:
+            done = subprocess.run(
+                command, env=self.environment, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
+            )
+        except OSError as error:
+            raise CannotRun(f"{self.binary}: cannot be started: {error.strerror}") from None
+        said = (done.stderr.strip() or "it said nothing").splitlines()[-1]
+        if done.returncode == 2:
+            raise WrongUse(re.sub(r"^assay(-suite)?: ", "", said))
+        if done.returncode != 0:
+            raise CannotRun(f"{self.binary} --list={what} ended with {done.returncode}: {said}")
+        try:
+            return [json.loads(line) for line in done.stdout.splitlines() if line]
+        except ValueError:
+            raise CannotRun(f"{self.binary} --list={what} printed something else than JSON lines") from None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The cases of one target, in order."""
+
+    cases: Sequence[str]
+    unsupported: Mapping[str, str] = field(default_factory=dict)  # case → reason
+    requirements: Mapping[str, Sequence[str]] = field(default_factory=dict)  # test → requirements
+    listed: int = 0  # before sharding, with the unsupported ones
+
+    def text(self, seed: int) -> str:
+        """The plan file (docs/formats.md, section 3)."""
+        return f"assay-plan 1 seed={seed} cases={len(self.cases)}\n" + "".join(f"{case}\n" for case in self.cases)
+
+
+def make(suite: Suite, np: int, selection: Selection, order: str = "listed", shard: str | None = None) -> Plan:
+    """The plan for `np` ranks. Raises WrongUse when the selection names or matches nothing."""
+    part, parts = parse_shard(shard)
+    tests = suite.ask("tests", np)
+    check(selection, tests, suite.ask("axes", np) if selection.axis else [])
+    lines = suite.ask("cases", np, selection.arguments())
+    if not lines:
+        raise WrongUse(f"nothing matches {describe(selection)}; `assay list cases` shows what there is")
+    cases = [line["case"] for line in lines if "unsupported" not in line]
+    unsupported = [(line["case"], line["unsupported"]) for line in lines if "unsupported" in line]
+    if order == "shuffle":
+        random.Random(selection.seed).shuffle(cases)
+    return Plan(
+        cases[part - 1 :: parts],
+        dict(unsupported[part - 1 :: parts]),
+        {test["test"]: test["requirements"] for test in tests},
+        len(lines),
+    )
+
+
+def read(path: Path) -> list[str]:
+    """The cases of a plan file. Raises WrongUse when it is not one."""
+    try:
+        head, *cases = path.read_text().splitlines()
+    except (OSError, ValueError) as error:
+        raise WrongUse(f"{path}: not a plan: {getattr(error, 'strerror', None) or 'it is empty or no text'}") from None
+    found = re.fullmatch(r"assay-plan 1 seed=\d+ cases=(\d+)", head)
+    if not found or int(found[1]) != len(cases):
+        raise WrongUse(f"{path}: not a whole plan: its first line should be `assay-plan 1 seed=… cases={len(cases)}`")
+    return cases
+
+
+def parse_shard(shard: str | None) -> tuple[int, int]:
+    """`2/5` → (2, 5); None → (1, 1)."""
+    if shard is None:
+        return 1, 1
+    found = re.fullmatch(r"(\d+)/(\d+)", shard)
+    if not found or not 1 <= int(found[1]) <= int(found[2]):
+        raise WrongUse(f"--shard {shard}: use i/n with 1 ≤ i ≤ n, for example 2/5")
+    return int(found[1]), int(found[2])
+
+
+def check(selection: Selection, tests: Sequence[Mapping[str, Any]], axes: Sequence[Mapping[str, Any]]) -> None:
+    """Raises WrongUse for a tier, suite, axis or value that does not exist, with the near ones."""
+    must_be_one_of("tier", selection.tier, TIERS)
+    suites = {test["test"].partition(".")[0] for test in tests}
+    for name in _names(selection.suite):
+        must_be_one_of("suite", name, suites)
+    values: dict[str, set[str]] = {}
+    for line in axes:
+        values.setdefault(line["axis"], set()).add(line["value"])
+    for axis, wanted in selection.axis.items():
+        must_be_one_of("axis", axis, values)
+        for name in _names(wanted):
+            must_be_one_of(axis, name, values[axis])
+
+
+def must_be_one_of(what: str, name: str, there: Iterable[str]) -> None:
+    """Raises WrongUse unless `name` is one of `there`."""
+    names = sorted(there)
+    if name in names:
+        return
+    near = get_close_matches(name, names, n=3, cutoff=0.5) or [other for other in names if name in other][:3]
+    if near:
+        hint = f"did you mean {' or '.join(near)}?"
+    else:
+        hint = f"there are {', '.join(names)}" if len(names) <= 12 else f"there are {', '.join(names[:12])} and others"
+    raise WrongUse(f"unknown {what} {name!r}; {hint}")
+
+
+def describe(selection: Selection) -> str:
+    """The selection as the options that make it."""
+    words = [f"--profile {selection.profile}"] if selection.profile else []
+    words += [f"--suite {','.join(selection.suite)}"] if selection.suite else []
+    words += [f"--{axis} {','.join(values)}" for axis, values in selection.axis.items()]
+    words += [f"--select {glob!r}" for glob in selection.select]
+    return " ".join([*words, f"--tier {selection.tier}"])
+
+
+def _names(lists: Iterable[str]) -> list[str]:
+    """The names in comma lists, without the ^ that excludes."""
+    return [name.removeprefix("^") for words in lists for name in words.split(",") if name]

