@@ -50,7 +50,10 @@ def parse_case(name: str) -> Case:
 
 def printable(text: object) -> str:
     """`text` with every character that a terminal or XML must not see spelled out, as in `\\x1b`."""
-    return _UNPRINTABLE.sub(lambda found: f"\\x{ord(found[0]):02x}", str(text))
+    text = str(text)
+    if text.isprintable():  # nearly always, and much faster
+        return text
+    return _UNPRINTABLE.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
 def value_order(value: str) -> tuple[int, float, str]:
@@ -66,16 +69,17 @@ def objects(value: object) -> list[dict[str, Any]]:
 class Evidence:
     """The run that left its results in the directory `out`.
 
-    `run` is run.json; `targets` are their names, first those of run.json in its order; `cases[target][case]` is the
-    newest entry of a case; `advisory[target]` names the cases with advisory findings; `warnings` are those of the run
-    and of the reading. Raises WrongUse when the files are not those of a run, CannotRun when they cannot be read.
+    `run` is run.json; `targets` are their names, first those of run.json in its order; `about[target]` is what run.json
+    says of one; `cases[target][case]` is the newest entry of a case; `advisory[target]` names the cases with advisory
+    findings; `warnings` are those of the run and of the reading. Names are printable (see `printable`). Raises WrongUse
+    when the files are not those of a run, CannotRun when they cannot be read.
     """
 
     def __init__(self, out: Path) -> None:
         self.out = out
         self.run = _read_run(out / "run.json")
         self.warnings = [str(text) for text in self.run.get("warnings") or ()]
-        self.about = {str(about.get("name")): about for about in objects(self.run.get("targets"))}
+        self.about = {printable(about.get("name")): about for about in objects(self.run.get("targets"))}
         self.cases: dict[str, dict[str, Entry]] = {name: {} for name in self.about}
         self.advisory: dict[str, set[str]] = {}
         self._file = out / "cases.jsonl"
@@ -101,7 +105,7 @@ class Evidence:
             for case in cases:
                 file.seek(self.cases[target][case].offset)
                 line: dict[str, Any] = json.loads(file.readline())
-                yield line
+                yield {**line, "target": target, "case": case}
 
     def _read_cases(self) -> None:
         statuses = {status: status for status in STATUSES}  # one shared string each
@@ -124,6 +128,7 @@ class Evidence:
                         f"{self._file}, line {number}: not a judged case; each line is a JSON object with case, target "
                         f"and status (one of {' '.join(STATUSES)})"
                     ) from None
+                target, case = printable(target), printable(case)
                 self.cases.setdefault(target, {})[case] = Entry(status, seconds, offset)
                 cases_with_advice = self.advisory.setdefault(target, set())
                 if record.get("advisory"):

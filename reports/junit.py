@@ -1,8 +1,8 @@
 """junit.xml: the run as test suites that Jenkins, GitLab and others show.
 
 One testsuite for each target and test, one testcase for each case. Written as a stream: a tree of 200,000 cases made
-with the junitparser library takes six times as long and over a gigabyte (tests/python/test_reports.py reads the file
-back with junitparser instead).
+with the junitparser library takes several times the memory, which also grows with the messages. The tests read the
+file back with that library.
 """
 
 from __future__ import annotations

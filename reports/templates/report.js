@@ -38,9 +38,14 @@ function drawMatrix() {
   const [axisName, values] = data.axes[state.axis];
   let rows = data.tests.map((name, test) => ({ name, cells: values.map((_, value) => cell(state.axis, test, value)) }));
   rows = rows.filter((row) => row.cells.some((counts) => counts));
-  const badness = (row) => Math.min(...row.cells.map((counts) => (counts && !clean(counts) ? worst(counts) : data.statuses.length)));
-  rows.sort((a, b) => badness(a) - badness(b) || (a.name < b.name ? -1 : 1));
+  const badness = (cells) => Math.min(...cells.map((counts) => (clean(counts) ? data.statuses.length : worst(counts))));
+  rows.sort((a, b) => badness(a.cells) - badness(b.cells) || (a.name < b.name ? -1 : 1));
   let columns = values.map((_, value) => value).filter((value) => rows.some((row) => row.cells[value]));
+  // What did not pass must not hide off the right edge. Numbers stay in their order: it shows from which size on.
+  if (!values.every((value) => /^[0-9]+$/.test(value))) {
+    const columnBadness = new Map(columns.map((value) => [value, badness(rows.map((row) => row.cells[value]))]));
+    columns.sort((a, b) => columnBadness.get(a) - columnBadness.get(b) || a - b);
+  }
   if (state.unclean) {
     rows = rows.filter((row) => !row.cells.every(clean));
     columns = columns.filter((value) => !rows.every((row) => clean(row.cells[value])));

@@ -310,7 +310,7 @@ def test_hostile_evidence_stays_text(tmp_path: Path) -> None:
     assert page.links == []  # the link was a javascript: one
     assert page.text.count('<img src=x onerror="window.hacked=1">{{ 7*7 }}\\x1b[31m\\x00') >= 10
     assert "\x1b" not in summary(tmp_path)
-    assert junitparser.JUnitXml.fromfile(str(write_junit(tmp_path))).tests == 3
+    assert junitparser.JUnitXml.fromfile(str(write_junit(tmp_path))).tests == 4
 
 
 def write_hostile(out: Path) -> None:
@@ -320,6 +320,7 @@ def write_hostile(out: Path) -> None:
     cases = [
         {"case": f"p2p.{HOSTILE}/comm={HOSTILE}", "status": "fail", "reason": HOSTILE, "ranks": [finding, "no object"]},
         {"case": "p2p.x/comm=a", "status": "xfail", "known": HOSTILE, "known_link": f"javascript:{HOSTILE}"},
+        {"case": "p2p.y/comm=\ud800", "status": "crash", "known_link": "https://\ud800"},
         {"case": "p2p.x/comm=\ud800", "status": "unsupported", "reason": HOSTILE, "seconds": None},
     ]
     lines = [json.dumps({"target": target, "repeat": HOSTILE, **case}) + "\n" for case in cases]
