@@ -1,0 +1,609 @@
+"""Launch, watch, judge, blame, resume: runs the cases of one target and charges each trouble to exactly one case.
+
+The ranks log what they do (docs/formats.md, sections 4 and 5); this module reads along and looks at their processes.
+Verdicts never depend on the launcher's exit code. A case that kills or blocks its job costs one more launch: the next
+job takes up the cases that have no verdict yet.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import xxhash
+
+from runner import judge
+from runner.events import RankLog
+from runner.journal import Journal
+from runner.model import CannotRun, Options, Target, Verdict
+from runner.procs import Guarded, Rank, Sample, busyness, wait_for
+
+PLAN_CAP = 100_000  # cases in one job
+_POLL = 0.02  # seconds between two readings of the logs
+_FAILED = {"fail", "crash", "timeout", "lost"}  # worth a retry
+_FINE = {"pass", "skip", "unsupported"}  # nothing to repeat
+
+
+@dataclass(frozen=True)
+class Patience:
+    """Seconds to wait, on an idle machine with a core for each rank; all are widened by load and oversubscription."""
+
+    cpu: float = 10.0  # CPU time of any one rank in one case
+    idle: float = 4.0  # times `cpu` of wall time while no rank uses the CPU
+    hello: float = 60.0  # from the launch to the last hello
+    refusal: float = 1.0  # without any event, after one rank ended the case with an error
+    death: float = 0.1  # for the last words of the others after a rank died
+    answer: float = 1.0  # for stacks
+    finalize: float = 10.0  # in MPI_Finalize, since the last rank entered it
+    leave: float = 2.0  # for the launcher, when its ranks are gone
+    launches: int = 2  # of a job that does not start
+    idle_jobs: int = 3  # in a row without a verdict, before the first case is given up as lost
+
+
+@dataclass(frozen=True)
+class JobRecord:
+    """What became of one job."""
+
+    directory: str  # below the output directory
+    cases: int  # judged in it
+    end: str  # complete, crash, timeout, refused, launcher died, ranks died, no start, finalize hung, finalize crash
+    seconds: float
+    hello: dict[str, Any] = field(default_factory=dict)  # of rank 0
+
+
+def supervise(
+    target: Target,
+    plan: Sequence[str],
+    requirements: Callable[[str], Sequence[str]],
+    out: Path,
+    journal: Journal,
+    options: Options,
+    on_verdicts: Callable[[Sequence[Verdict]], None],
+    on_note: Callable[[str], None],
+    *,
+    repeat: Callable[[str], str] | None = None,
+    amend: Callable[[Verdict], Verdict] | None = None,
+    binary: str = "",
+    patience: Patience | None = None,
+) -> list[JobRecord]:
+    """Run the cases of `plan` that the journal does not hold yet for this target, in order; what became of the jobs.
+
+    `requirements(case)` gives the ids for the line of a case, `repeat(case)` the command that repeats a failed one,
+    `amend(verdict)` may change a final verdict before it is written (known failures). With `binary` (the hash that
+    `--list=build` prints) the ranks must have that binary, and verdicts that a killed runner had not yet written are
+    recovered from the logs of its last job. Each batch of verdicts is in the journal before `on_verdicts` gets it.
+
+    Raises CannotRun (launch failed twice, ranks that disagree, full disk), and whatever interrupts it, for example
+    KeyboardInterrupt; the job is ended and the journal valid in every case.
+    """
+    run = _Run(target, requirements, out, journal, options, on_verdicts, on_note, repeat, amend, binary)
+    run.patience = patience or Patience()
+    known = journal.statuses.get(target.name, {})
+    todo = [case for case in dict.fromkeys(plan) if case not in known]
+    if todo and binary:
+        run.recover(set(todo))
+    for attempt in range(1, options.retries + 2):
+        run.attempt = attempt
+        if attempt > 1:
+            todo = list(run.again)
+            run.settled.clear()
+        run.jobs(todo)
+    return run.records
+
+
+class _NoStart(Exception):
+    """A launch that did not come to the first case."""
+
+
+class _Run:
+    """All jobs of one target."""
+
+    def __init__(
+        self,
+        target: Target,
+        requirements: Callable[[str], Sequence[str]],
+        out: Path,
+        journal: Journal,
+        options: Options,
+        on_verdicts: Callable[[Sequence[Verdict]], None],
+        on_note: Callable[[str], None],
+        repeat: Callable[[str], str] | None,
+        amend: Callable[[Verdict], Verdict] | None,
+        binary: str,
+    ) -> None:
+        self.target, self.out, self.journal, self.options, self.binary = target, out, journal, options, binary
+        self.requirements, self.repeat, self.amend = requirements, repeat, amend
+        self.on_verdicts, self.on_note = on_verdicts, on_note
+        self.patience = Patience()
+        self.attempt = 1
+        self.records: list[JobRecord] = []
+        self.settled: set[str] = set()  # judged in this attempt
+        self.again: dict[str, Verdict] = {}  # failed so far, may pass when retried
+        self.folder = out / "logs" / target.slug
+
+    def suite_args(self) -> list[str]:
+        """The options of the suite that do not differ between jobs."""
+        options = self.options
+        args = [f"--seed={options.seed}"]
+        args += [f"--threads={options.threads}"] if options.threads != 1 else []
+        args += [f"--repeat={options.repeat}"] if options.repeat != 1 else []
+        args += ["--strict"] if options.strict else []
+        return [*args, *options.suite_args]
+
+    def jobs(self, todo: Sequence[str]) -> None:
+        """Run jobs until each of these cases is settled."""
+        fruitless = failed_launches = 0
+        while todo := [case for case in todo if case not in self.settled]:
+            before = len(self.settled)
+            job = _Job(self, self.new_folder(), todo[:PLAN_CAP])
+            try:
+                why = job.run()
+            except _NoStart as error:
+                self._check_disk()
+                failed_launches += 1
+                if failed_launches == self.patience.launches:
+                    raise CannotRun(f"{self.target.name}: the launch failed: {error}") from None
+                self.on_note(f"{self.target.name}: the launch failed and is tried once more: {error}")
+                continue
+            failed_launches = 0
+            fruitless = fruitless + 1 if len(self.settled) == before else 0
+            if why:
+                self._check_disk()
+            if fruitless == self.patience.idle_jobs:
+                reason = f"{fruitless} jobs that began with this case gave no verdict: {why or 'complete'}"
+                self.judge([self.verdict(todo[0], "lost", 0.0, {"reason": reason})])
+                fruitless = 0
+
+    def verdict(self, case: str, status: str, seconds: float, extra: dict[str, Any]) -> Verdict:
+        """A verdict with the fields that every line has."""
+        required = self.requirements(case)
+        fields: dict[str, Any] = {"requirements": required, **extra} if required else extra
+        return Verdict(case, self.target.name, status, seconds, fields)
+
+    def judge(self, verdicts: list[Verdict]) -> None:
+        """Write verdicts and tell of them, save those that are to be retried."""
+        self.settled.update([verdict.case for verdict in verdicts])
+        if self.attempt > 1:
+            for verdict in verdicts:
+                self._retried(verdict)
+        final = verdicts
+        if self.options.retries >= self.attempt:
+            self.again.update((verdict.case, verdict) for verdict in verdicts if verdict.status in _FAILED)
+            final = [verdict for verdict in verdicts if verdict.status not in _FAILED]
+        if self.repeat:
+            for verdict in final:
+                if verdict.status not in _FINE:
+                    verdict.extra["repeat"] = self.repeat(verdict.case)
+        if self.amend:
+            final = [self.amend(verdict) for verdict in final]
+        if final:
+            self.journal.append(final)
+            self.on_verdicts(final)
+
+    def _retried(self, verdict: Verdict) -> None:
+        verdict.extra["attempts"] = self.attempt
+        earlier = self.again.pop(verdict.case, None)
+        if verdict.status == "pass" and earlier:
+            verdict.status = "flaky"
+            verdict.extra["ranks"] = earlier.extra.get("ranks", [])
+            before = f"{earlier.status}: {earlier.extra.get('reason', 'no reason')}"
+            verdict.extra["reason"] = f"passed on attempt {self.attempt}; before that {before}"
+
+    def folders(self) -> list[Path]:
+        """The directories of the jobs so far, oldest first."""
+        return sorted(self.folder.glob("job-*"), key=lambda path: int(path.name[4:]))
+
+    def new_folder(self) -> Path:
+        """Make the directory of the next job."""
+        folders = self.folders()
+        path = self.folder / f"job-{int(folders[-1].name[4:]) + 1 if folders else 1:04}"
+        with _writing(path):
+            path.mkdir(parents=True)
+        return path
+
+    def recover(self, wanted: set[str]) -> None:
+        """Judge what the last job of a killed runner had finished and not yet written."""
+        folders = self.folders()
+        if not folders:
+            return
+        try:
+            job = json.loads((folders[-1] / "job.json").read_bytes())
+            plan = (folders[-1] / "plan.txt").read_bytes()
+        except (OSError, ValueError):
+            return  # it was killed before it had begun
+        if job != {"target": self.target.name, "args": self.suite_args(), "attempt": 1}:
+            return
+        names = plan.decode("utf-8", "replace").splitlines()[1:]
+        reader = _Reader(self, folders[-1], names)
+        try:
+            recovered = 0
+            for batch in reader.batches():
+                if not reader.greeted() or reader.disagreement(xxhash.xxh3_64_hexdigest(plan)):
+                    return
+                verdicts = [verdict for verdict in batch if verdict.case in wanted]
+                recovered += len(verdicts)
+                self.judge(verdicts)
+            if recovered:
+                self.on_note(f"{self.target.name}: {recovered} verdicts recovered from {folders[-1].name}")
+        finally:
+            reader.close()
+
+    def _check_disk(self) -> None:
+        """After a job that nobody is to blame for: ranks that cannot log end themselves. Raises CannotRun."""
+        free = os.statvfs(self.folder)
+        if free.f_bavail * free.f_frsize < 64 * 1024:
+            raise CannotRun(f"{self.folder}: the disk is full; make room, then `assay resume` goes on")
+
+
+class _Reader:
+    """The logs of all ranks of one job, merged into verdicts."""
+
+    def __init__(self, run: _Run, directory: Path, names: Sequence[str]) -> None:
+        self.run, self.names = run, names
+        self.unusual: set[int] = set()
+        self.logs = [RankLog(directory, rank, len(names), self.unusual) for rank in range(run.target.np)]
+        self.merge = judge.Merge(len(names), run.target.np)
+
+    def batches(self) -> Iterator[list[Verdict]]:
+        """Read what all logs gained, until nothing is left; verdicts of the cases that all ranks have ended."""
+        more = True
+        while more:
+            verdicts = []
+            more = False
+            for log in self.logs:
+                for index in self.merge.add(log.read()):
+                    verdicts.append(self._verdict(index))
+                more = more or log.more
+            yield verdicts
+
+    def _verdict(self, index: int) -> Verdict:
+        seconds = self.merge.longest[index] * 1e-9
+        if index not in self.unusual:
+            return self.run.verdict(self.names[index], "pass", seconds, {})
+        status, extra = judge.finished(self.logs, index, self.run.options.strict)
+        return self.run.verdict(self.names[index], status, seconds, extra)
+
+    def greeted(self) -> bool:
+        """Whether every rank said hello."""
+        return all(log.hellos for log in self.logs)
+
+    def disagreement(self, plan: str) -> str:
+        """What differs between the hellos so far and from what they should be, as a sentence, or ""."""
+        np = len(self.logs)
+        for log in self.logs:
+            for hello in log.hellos:
+                if hello.get("size") != np:
+                    said = f"rank {hello.get('rank')} finds itself in a job of {hello.get('size')} ranks, not {np}"
+                    return f"{said}: the launcher and the MPI library do not belong together"
+            if len(log.hellos) > 1:
+                return f"{len(log.hellos)} processes are rank {log.rank}"
+        hellos = [log.hellos[0] for log in self.logs if log.hellos]
+        expected: dict[str, Any] = {"plan": plan, "seed": self.run.options.seed, "binary": self.run.binary}
+        for name, value in expected.items():
+            for log in self.logs:
+                wanted = value if value != "" else hellos[0].get(name) if hellos else ""
+                if log.hellos and log.hellos[0].get(name) != wanted:
+                    whose = "the runner" if value != "" else f"rank {hellos[0].get('rank')}"
+                    return f"the {name} of rank {log.rank} is {log.hellos[0].get(name)}, that of {whose} is {wanted}"
+        return ""
+
+    def close(self) -> None:
+        """Close the logs."""
+        for log in self.logs:
+            log.close()
+
+
+class _Stall:
+    """How much time the earliest unfinished case has taken: CPU time of its ranks, and time in which none worked."""
+
+    def __init__(self) -> None:
+        self.index = -1
+        self._restart(0.0)
+
+    def _restart(self, now: float) -> None:
+        self.since = now
+        self.idle = 0.0
+        self.sampled = 0.0
+        self.first: dict[int, float] = {}
+        self.cpu: dict[int, float] = {}
+
+    def look(self, now: float, index: int, ranks: Sequence[Rank], budget: float, idle_budget: float) -> str:
+        """The time spent, in words, once it is beyond the budgets (seconds); otherwise ""."""
+        if index != self.index:
+            self.index = index
+            self._restart(now)
+        if now - self.since < 0.5 or now - self.sampled < 0.1:
+            return ""
+        samples: dict[int, Sample] = {rank.pid: found for rank in ranks if (found := rank.look())}
+        elapsed = now - self.sampled if self.sampled else 0.0
+        self.sampled = now
+        burnt = max((found.cpu - self.cpu.get(pid, found.cpu) for pid, found in samples.items()), default=0.0)
+        # A rank that is ready to run but does not get a core is not idle: the machine is busy.
+        if not any(found.state == "R" for found in samples.values()):
+            self.idle += max(0.0, elapsed - burnt)
+        for pid, found in samples.items():
+            self.cpu[pid] = found.cpu
+            self.first.setdefault(pid, found.cpu)
+        used = max((found.cpu - self.first[pid] for pid, found in samples.items()), default=0.0)
+        if used >= budget:
+            return f"{used:.1f} s of CPU time"
+        if self.idle >= idle_budget:
+            return f"{self.idle:.1f} s in which no rank used the CPU"
+        return ""
+
+
+class _Job:
+    """One launch."""
+
+    def __init__(self, run: _Run, directory: Path, names: Sequence[str]) -> None:
+        self._run, self.directory, self.names = run, directory, names
+        self.np = run.target.np
+        self.started = time.monotonic()
+        self.judged = 0
+        self.ranks: dict[int, Rank] = {}
+        self.dead: dict[int, judge.Dead] = {}
+        self.gone: set[int] = set()  # ranks whose process has ended
+        self.ended_at = 0  # when this job was told to end or its launcher had ended, ns; 0 while it runs
+        text = f"assay-plan 1 seed={run.options.seed} cases={len(names)}\n" + "".join(f"{name}\n" for name in names)
+        self.plan = xxhash.xxh3_64_hexdigest(text.encode())
+        args = run.suite_args()
+        with _writing(directory):
+            (directory / "plan.txt").write_text(text)
+            job = {"target": run.target.name, "args": args, "attempt": run.attempt}
+            (directory / "job.json").write_text(json.dumps(job))
+        self.reader = _Reader(run, directory, names)
+        self.logs = self.reader.logs
+        self.guard = Guarded(
+            run.target.launcher([f"--plan={directory}/plan.txt", f"--job={directory}", *args]), directory
+        )
+
+    def run(self) -> str:
+        """Run to its end; why it ended, in words, when no case is to be charged for that, else "".
+
+        Raises _NoStart, CannotRun.
+        """
+        end, why = "no start", ""
+        try:
+            self._greet()
+            end, blame = self._watch()
+            self._end()
+            self._collect()
+            if blame is None:
+                end, why, blame = self._post_mortem(end)
+            if blame is not None:
+                self._charge(blame)
+        finally:
+            self._end()
+            if bad := sum(log.malformed for log in self.logs):
+                self._run.on_note(f"{self.directory}: {bad} lines of the event logs were not understood")
+            for rank in self.ranks.values():
+                rank.close()
+            self.reader.close()
+            seconds = round(time.monotonic() - self.started, 3)
+            hello = next((log.hellos[0] for log in self.logs if log.hellos), {})
+            where = str(self.directory.relative_to(self._run.out))
+            self._run.records.append(JobRecord(where, self.judged, end, seconds, hello))
+        return why
+
+    # ---- from the launch to the first case
+
+    def _greet(self) -> None:
+        """Wait until all ranks said the same hello, then let them go. Raises _NoStart, CannotRun."""
+        run = self._run
+        while True:
+            self._listen()
+            self._collect()
+            if problem := self.reader.disagreement(self.plan):
+                raise CannotRun(f"{run.target.name}: the ranks of one job disagree: {problem}")
+            for log in self.logs:
+                if log.hellos and log.rank not in self.ranks:
+                    self.ranks[log.rank] = Rank(int(log.hellos[0]["pid"]), str(log.hellos[0]["host"]))
+            if len(self.ranks) == self.np and not self.guard.ended:
+                break
+            told = f"{len(self.ranks)} of {self.np} ranks said hello"
+            limit = run.patience.hello * max(1.0, run.options.timeout_scale) * self._busyness()
+            dying = [log for log in self.logs if log.death]
+            if self.guard.ended or dying or time.monotonic() - self.started > limit:
+                self._end()
+                self._collect()
+                words = [
+                    f"rank {log.rank} died before the first case: {judge.death_words(log.death.detail)}"
+                    for log in self.logs
+                    if log.death
+                ]
+                if not words and self.ended_early:
+                    words = [f"the launcher ended ({self.guard.ended}), {told}"]
+                raise _NoStart("; ".join(words or [f"{told} within {limit:.0f} s"]) + self._last_words())
+        with _writing(self.directory / "go"):
+            (self.directory / "go").touch()
+
+    @property
+    def ended_early(self) -> bool:
+        """Whether the launcher ended by itself."""
+        return self.ended_at >= self.guard.ended_at > 0
+
+    def _last_words(self) -> str:
+        """The last lines of standard error of the launcher and, failing that, of the ranks."""
+        here = self.directory
+        for path in (here / "stderr", *sorted(here.glob("rank-*.stderr")), here / "stdout"):
+            try:
+                text = path.read_bytes()[-4096:].decode("utf-8", "replace")
+            except OSError:
+                continue
+            lines = [line.strip() for line in text.splitlines() if line.strip()]
+            if lines:
+                return f"; its last words ({path}): {' | '.join(lines[-5:])[-600:]}"
+        return f"; it wrote nothing ({self.directory})"
+
+    # ---- while it runs
+
+    def _watch(self) -> tuple[str, judge.Blame | None]:
+        """Read along until the job is over or has to be ended; how it ended, and who is to blame if that is known."""
+        run, patience = self._run, self._run.patience
+        stall = _Stall()
+        active = quiet = died = time.monotonic()  # last event; since when a refused case is quiet; first death
+        events = 0
+        refusal = (-1, 0)  # case that a rank ended with an error, events of those still in it
+        while True:
+            self._listen()
+            self._collect()
+            now = time.monotonic()
+            had_died = bool(self.dead)
+            self._notice()
+            if self.guard.ended:
+                return "launcher died", None
+            if self.dead and not had_died:
+                died = now
+            if (total := sum(log.events for log in self.logs)) != events:
+                events, active = total, now
+            busy = self._busyness()
+            scaled = busy * run.options.timeout_scale
+            living = [log for log in self.logs if not (log.finished or log.rank in self.dead or log.rank in self.gone)]
+            if not living:
+                if now - active > patience.leave * busy and now - died > patience.leave * busy:
+                    run.on_note(f"{run.target.name}: the launcher did not end after its ranks and was ended")
+                    return "", None
+                continue
+            if self.dead:
+                inside = [one.index for one in self.dead.values() if one.index >= 0]
+                behind = any(log.position < min(inside) for log in living) if inside else False
+                if now - died > (10 * patience.refusal if behind else patience.death) * busy or (
+                    now - active > patience.refusal * busy
+                ):
+                    return "ranks died", None
+                continue
+            working = [log for log in living if not log.done and log.position < len(self.names)]
+            if not working:
+                if now - active > patience.finalize * scaled:
+                    return "finalize hung", None
+                continue
+            index = min(log.position for log in working)
+            if any(log.outcomes.get(index) == "f" for log in self.logs):
+                state = (index, sum(log.events for log in working if log.position == index))
+                if state != refusal:
+                    refusal, quiet = state, now
+                if now - quiet > patience.refusal * scaled and self._ask(index):
+                    return "refused", judge.refused(self.logs, index, run.options.strict)
+                continue
+            budget = patience.cpu * scaled * run.options.threads * run.options.repeat
+            ranks = [self.ranks[log.rank] for log in living]
+            spent = stall.look(now, index, ranks, budget, budget * patience.idle)
+            if spent and self._ask(index):
+                alive = [log.rank for log in living]
+                return "timeout", judge.stuck(self.logs, alive, index, spent)
+
+    def _busyness(self) -> float:
+        return busyness(self._run.target.oversubscription)
+
+    def _listen(self, seconds: float = _POLL) -> None:
+        """Sleep a little; wake up when the launcher or a rank ends."""
+        fds = {rank.fd: number for number, rank in self.ranks.items() if rank.fd >= 0 and number not in self.gone}
+        ready = wait_for([*fds, *([] if self.guard.ended else [self.guard.fd])], seconds)
+        if self.guard.fd in ready and not self.guard.ended:
+            self.guard.listen()
+            self.ended_at = self.ended_at or time.monotonic_ns()
+        self.gone |= {number for fd, number in fds.items() if fd in ready}
+
+    def _collect(self) -> None:
+        """Read the logs and judge what all ranks have ended."""
+        for verdicts in self.reader.batches():
+            self.judged += len(verdicts)
+            self._run.judge(verdicts)
+
+    def _notice(self) -> None:
+        """Take down the ranks that died since the last call."""
+        first = not self.dead and not self.guard.ended
+        now = time.monotonic_ns()
+        for log in self.logs:
+            if log.rank in self.dead or log.finished or (log.death is None and log.rank not in self.gone):
+                continue
+            if log.death is None:
+                self.dead[log.rank] = judge.Dead(log.rank, log.open, now, first, None)
+            else:
+                self.dead[log.rank] = judge.Dead(log.rank, log.death.index, log.death.time, first, log.death.detail)
+
+    def _ask(self, index: int) -> bool:
+        """Ask all ranks for their stacks. Whether `index` still is the earliest unfinished case afterwards."""
+        for log in self.logs:
+            log.answer = None
+        asked = [log for log in self.logs if log.rank not in self.gone and not log.finished]
+        for log in asked:
+            self.ranks[log.rank].send(signal.SIGUSR2)
+        deadline = time.monotonic() + self._run.patience.answer * self._busyness()
+        while time.monotonic() < deadline and any(log.answer is None for log in asked) and not self.guard.ended:
+            self._listen()
+            self._collect()
+        self._notice()
+        if self.dead or self.guard.ended:
+            return False  # it ended by itself meanwhile
+        return min((log.position for log in asked if not log.done), default=-1) == index
+
+    # ---- afterwards
+
+    def _end(self) -> None:
+        """End everything that this job started."""
+        self.ended_at = self.ended_at or time.monotonic_ns()
+        self.guard.end()
+        for rank in self.ranks.values():
+            rank.send(signal.SIGKILL)  # should the guard have been killed, or the launcher have left it behind
+
+    def _post_mortem(self, end: str) -> tuple[str, str, judge.Blame | None]:
+        """After a job that was not ended for a known culprit: how it ended, why if nobody is to blame, and who is."""
+        if all(log.done for log in self.logs):
+            if all(log.finished for log in self.logs):
+                return "complete", "", None
+            if end != "finalize hung":
+                end = "finalize crash"
+            late = [f"rank {log.rank}: {self._end_words(log)}" for log in self.logs if not log.finished]
+            self._run.on_note(f"{self._run.target.name}: {end} after the last case ({'; '.join(late)})")
+            return end, "", None
+        for log in self.logs:  # last words that came while the job was being ended
+            death = log.death
+            if death and death.time < self.ended_at and not log.finished:
+                known = self.dead.get(log.rank)
+                first = known.first if known else False
+                self.dead[log.rank] = judge.Dead(log.rank, death.index, death.time, first, death.detail)
+        killed = self.guard.ended.startswith(("signal", "guard")) and self.ended_early
+        blame = judge.crashed(list(self.dead.values()), self.np, self.guard.ended_at if killed else None)
+        if blame:
+            return "crash", "", blame
+        if killed or not self.dead:
+            return "launcher died", f"the launcher ended early ({self.guard.ended})" + self._last_words(), None
+        words = "; ".join(
+            f"rank {one.rank}: {judge.death_words(one.detail or {})}"
+            + (" outside any case" if one.index < 0 else f" in case {self.names[one.index]}")
+            for one in self.dead.values()
+        )
+        return "ranks died", words + self._last_words(), None
+
+    def _end_words(self, log: RankLog) -> str:
+        return judge.death_words(log.death.detail) if log.death else "not back from MPI_Finalize"
+
+    def _charge(self, blame: judge.Blame) -> None:
+        """Give the culprit case its verdict, unless all ranks ended it after all."""
+        case = self.names[blame.index]
+        if case in self._run.settled:
+            return
+        opened = [log.opened for log in self.logs if log.open == blame.index]
+        seconds = (self.ended_at - min(opened)) * 1e-9 if opened else 0.0
+        extra: dict[str, Any] = {"ranks": blame.ranks, "reason": blame.reason}
+        if blame.waiting:
+            extra["waiting"] = blame.waiting
+        self.judged += 1
+        self._run.judge([self._run.verdict(case, blame.status, max(0.0, seconds), extra)])
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """Turn an OSError while `path` is made into CannotRun."""
+    try:
+        yield
+    except OSError as error:
+        raise CannotRun(f"{path}: cannot be written: {error.strerror}") from error

@@ -1,0 +1,107 @@
+"""What the tests of supervision share: a target that is played by fake_suite.py, and a run of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from runner.journal import Journal
+from runner.model import Launch, Options, Target, Verdict
+from runner.supervise import JobRecord, Patience, supervise
+
+FAKE = Path(__file__).with_name("fake_suite.py")
+QUICK = Patience(cpu=0.1, answer=0.5, refusal=0.15, finalize=0.3, leave=0.2, hello=5.0)  # the fakes are fast
+
+
+def names(count: int) -> list[str]:
+    return [f"fake.case/n={number}" for number in range(count)]
+
+
+def fake_target(faults: Path, np: int = 2) -> Target:
+    def launcher(suite_args: Sequence[str]) -> Launch:
+        return Launch([sys.executable, str(FAKE), str(np), str(faults), *suite_args], dict(os.environ))
+
+    return Target(name=f"fake@1.0/np{np}", mpi="fake@1.0", np=np, launcher=launcher)
+
+
+@dataclass
+class Outcome:
+    """What a run came to."""
+
+    records: list[JobRecord]
+    lines: list[dict[str, Any]]  # of cases.jsonl
+    notes: list[str]
+    told: list[Verdict] = field(default_factory=list)  # to on_verdicts
+
+    @property
+    def ends(self) -> list[str]:
+        return [record.end for record in self.records]
+
+    def line(self, case: str) -> dict[str, Any]:
+        (found,) = [line for line in self.lines if line["case"] == case]
+        return found
+
+    def failed(self) -> dict[str, tuple[str, list[int]]]:
+        """Status and blamed ranks of the cases that did not pass."""
+        return {
+            line["case"]: (line["status"], sorted({entry["rank"] for entry in line.get("ranks", [])}))
+            for line in self.lines
+            if line["status"] != "pass"
+        }
+
+
+def run(
+    out: Path,
+    plan: Sequence[str],
+    faults: dict[str, Any],
+    np: int = 2,
+    options: Options | None = None,
+    patience: Patience = QUICK,
+    on_verdicts: Callable[[Sequence[Verdict]], None] | None = None,
+    **more: Any,
+) -> Outcome:
+    """Run a plan under faults in `out`; checks that nothing of it is left over."""
+    out.mkdir(exist_ok=True)
+    file = out / "faults.json"
+    file.write_text(json.dumps(faults))
+    notes: list[str] = []
+    told: list[Verdict] = []
+
+    def hear(verdicts: Sequence[Verdict]) -> None:
+        told.extend(verdicts)
+        if on_verdicts:
+            on_verdicts(verdicts)
+
+    try:
+        with Journal(out / "cases.jsonl") as journal:
+            target = fake_target(file, np)
+            records = supervise(
+                target, plan, lambda case: ["fake.data"], out, journal, options or Options(), hear, notes.append,
+                patience=patience, **more,
+            )  # fmt: skip
+    finally:
+        assert left_over(out) == []
+    return Outcome(records, lines_of(out), notes, told)
+
+
+def lines_of(out: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (out / "cases.jsonl").read_text().splitlines()]
+
+
+def left_over(out: Path) -> list[str]:
+    """The processes whose command line names this output directory."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            try:
+                words = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+            except OSError:
+                continue
+            if str(out) in words and "fake_suite.py" in words:
+                found.append(f"{entry.name} {words}")
+    return found

@@ -1,0 +1,116 @@
+"""Who is to blame."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from runner.events import RankLog
+from runner.judge import Dead, Merge, crashed, finished, stuck
+
+SEGV = {"signal": "SIGSEGV", "call": "MPI_Send", "in_mpi": True}
+TERM = {"signal": "SIGTERM"}
+EXIT = {"exit": 1}
+
+
+def dead(rank: int, index: int, time: int, detail: dict[str, Any] | None, first: bool = True) -> Dead:
+    return Dead(rank, index, time, first, detail)
+
+
+def blamed(*deaths: Dead, np: int = 3, killed_at: int | None = None) -> tuple[int, list[int]] | None:
+    blame = crashed(deaths, np, killed_at)
+    return (blame.index, [entry["rank"] for entry in blame.ranks]) if blame else None
+
+
+def test_signal_of_its_own_beats_those_that_were_ended() -> None:
+    assert blamed(dead(0, 5, 1, TERM), dead(1, 7, 2, SEGV), dead(2, 6, 3, None)) == (7, [1])
+
+
+def test_earliest_case_is_charged_with_all_its_culprits() -> None:
+    assert blamed(dead(0, 7, 1, SEGV), dead(1, 5, 2, SEGV), dead(2, 5, 3, SEGV)) == (5, [1, 2])
+
+
+def test_abort_after_the_loss_of_a_peer_is_a_consequence() -> None:
+    assert blamed(dead(0, 5, 9, EXIT), dead(1, 7, 2, SEGV)) == (7, [1])
+    assert blamed(dead(0, 5, 9, EXIT), dead(1, 7, 2, EXIT)) == (7, [1])
+    assert blamed(dead(0, 5, 9, {"signal": "SIGABRT"}), dead(1, 7, 2, SEGV)) == (7, [1])
+    assert blamed(dead(0, 5, 9, EXIT), dead(1, 5, 12, EXIT)) == (5, [0])
+
+
+def test_first_silent_death_is_blamed_when_others_went_on() -> None:
+    assert blamed(dead(1, 4, 1, None), dead(0, 4, 2, None, first=False)) == (4, [1])
+    assert blamed(dead(1, 4, 1, None), dead(0, 4, 1, TERM)) == (4, [1])
+    assert blamed(dead(1, 4, 1, TERM), dead(0, 4, 2, None, first=False)) == (4, [1])
+
+
+def test_nobody_is_blamed() -> None:
+    assert blamed(dead(0, 4, 1, None), dead(1, 4, 1, None), np=2) is None  # all at once
+    assert blamed(dead(0, 4, 1, None, first=False)) is None  # after the launcher
+    assert blamed(dead(1, 4, 1, None), killed_at=0) is None
+    assert blamed(dead(1, 4, 5, EXIT), killed_at=3) is None  # for want of the launcher
+    assert blamed(dead(1, -1, 5, SEGV)) is None  # outside any case
+    assert blamed() is None
+
+
+def test_own_end_before_that_of_the_launcher() -> None:
+    assert blamed(dead(1, 4, 2, EXIT), killed_at=3) == (4, [1])
+    assert blamed(dead(1, 4, 5, SEGV), killed_at=3) == (4, [1])
+
+
+def logs(tmp_path: Path, *texts: str) -> list[RankLog]:
+    unusual: set[int] = set()
+    made = []
+    for rank, text in enumerate(texts):
+        (tmp_path / f"rank-{rank}.events").write_text(text)
+        made.append(RankLog(tmp_path, rank, 10, unusual))
+        made[-1].read()
+        made[-1].close()
+    return made
+
+
+def test_stuck_blames_the_silent_then_those_outside_mpi_then_all(tmp_path: Path) -> None:
+    inside = 'S 0 1\nQ 0 2 {"call":"MPI_Recv","in_mpi":true,"stack":[]}\n'
+    outside = 'S 0 1\nQ 0 2 {"call":"MPI_Recv","in_mpi":false,"stack":[]}\n'
+    ahead = 'S 0 1\nE 0 2 p\nS 1 3\nQ 1 4 {"call":"MPI_Send","in_mpi":false,"stack":[]}\n'
+
+    def of(*texts: str) -> list[int]:
+        blame = stuck(logs(tmp_path, *texts), range(len(texts)), 0, "9 s")
+        assert blame.status == "timeout"
+        assert {entry["status"] for entry in blame.ranks} == {"timeout"}
+        return [entry["rank"] for entry in blame.ranks]
+
+    assert of(inside, outside, "S 0 1\n", ahead) == [2]
+    assert of(inside, outside, ahead) == [1]
+    assert of(inside, inside, ahead) == [0, 1]
+
+
+def test_finished_takes_the_worst_of_all_ranks(tmp_path: Path) -> None:
+    must = 'F 0 {"level":"must","message":"bad","check":"data"}\n'
+    advice = 'F 0 {"level":"advisory","message":"poor","check":"leftover"}\n'
+
+    def of(*bodies: str, strict: bool = False) -> tuple[str, dict[str, Any]]:
+        return finished(logs(tmp_path, *[f"S 0 1\n{body}\n" for body in bodies]), 0, strict)
+
+    assert of("E 0 2 p", "E 0 2 -") == ("pass", {})
+    assert of("E 0 2 -", "E 0 2 -")[0] == "skip"
+    assert of("E 0 2 p", "E 0 2 u no memory") == ("unsupported", {"reason": "no memory"})
+    assert of("E 0 2 s why", "E 0 2 p") == ("skip", {"reason": "why"})
+    assert of("E 0 2 u no", "E 0 2 f") == (
+        "fail", {"ranks": [{"rank": 1, "status": "fail"}], "reason": "rank 1: failed"},
+    )  # fmt: skip
+    assert of(must + "E 0 2 f", must + "E 0 2 f")[1]["reason"] == "rank 0: bad (also on rank 1)"
+    assert of(must + "E 0 2 p", "E 0 2 p")[0] == "fail"  # a finding is never dropped
+    status, extra = of(advice + "E 0 2 p", "E 0 2 p")
+    assert (status, list(extra)) == ("pass", ["advisory"])
+    assert of(advice + "E 0 2 f", "E 0 2 p", strict=True)[1]["ranks"][0]["message"] == "poor"
+    many = of(must * 25 + "E 0 2 f", "E 0 2 p")[1]["ranks"]
+    assert len(many) == 21
+    assert many[-1]["message"] == "5 more findings are in rank-0.events"
+
+
+def test_merge_waits_for_all_ranks() -> None:
+    merge = Merge(3, 2)
+    assert merge.add([(0, 5), (1, 7)]) == []
+    assert merge.add([(0, 9)]) == [0]
+    assert merge.add([(1, 1), (2, 1)]) == [1]
+    assert merge.longest == [9, 7, 1]

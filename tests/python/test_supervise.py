@@ -1,0 +1,265 @@
+"""Supervision of single troubles: each is charged to one case and one rank, and the others are judged all the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from supervise_help import QUICK, Outcome, fake_target, names, run
+
+import runner.supervise
+from runner.journal import Journal
+from runner.model import CannotRun, Launch, Options, Verdict
+from runner.supervise import supervise
+
+PLAN = names(6)
+SICK = PLAN[3]
+
+
+def one_fault(out: Path, kind: str, rank: int = 1, np: int = 2, **fault: object) -> Outcome:
+    outcome = run(out, PLAN, {"cases": {SICK: {"kind": kind, "rank": rank, **fault}}}, np)
+    assert {line["case"] for line in outcome.lines} == set(PLAN)
+    assert len(outcome.lines) == len(PLAN)
+    return outcome
+
+
+def test_all_pass(tmp_path: Path) -> None:
+    outcome = run(tmp_path, PLAN, {})
+    assert outcome.ends == ["complete"]
+    assert [line["case"] for line in outcome.lines] == PLAN
+    assert outcome.lines[0] | {"seconds": 0} == {
+        "case": PLAN[0],
+        "target": "fake@1.0/np2",
+        "status": "pass",
+        "seconds": 0,
+        "requirements": ["fake.data"],
+    }
+    assert [verdict.case for verdict in outcome.told] == PLAN
+    assert outcome.records[0].directory == "logs/fake@1.0_np2/job-0001"
+    assert outcome.records[0].cases == 6
+    assert outcome.records[0].hello["library"] == "Fake MPI"
+    assert outcome.notes == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason", "status"),
+    [
+        ("segv", "rank 1: SIGSEGV in MPI_Recv", "crash"),
+        ("exit", "rank 1: exit(3)", "exit"),
+        ("abort", "rank 1: exit(1) in MPI_Abort", "exit"),
+        ("silent", "rank 1: ended without a word", "crash"),
+        ("quiet_exit", "rank 1: ended without a word", "crash"),
+    ],
+)
+def test_death_of_a_rank(tmp_path: Path, kind: str, reason: str, status: str) -> None:
+    outcome = one_fault(tmp_path, kind)
+    assert outcome.failed() == {SICK: ("crash", [1])}
+    line = outcome.line(SICK)
+    assert line["reason"] == reason
+    assert line["ranks"][0]["status"] == status
+    assert outcome.ends == ["crash", "complete"]
+    assert [record.cases for record in outcome.records] == [4, 2]
+
+
+@pytest.mark.parametrize("kind", ["spin", "sleep", "stop", "escape"])
+def test_hang_of_a_rank(tmp_path: Path, kind: str) -> None:
+    outcome = one_fault(tmp_path, kind, rank=0, np=3)
+    assert outcome.failed() == {SICK: ("timeout", [0])}
+    line = outcome.line(SICK)
+    assert line["reason"].startswith("no end after ")
+    assert {entry["rank"] for entry in line["waiting"]} == {1, 2}
+    assert all(entry["stack"] for entry in line["waiting"])
+    assert ("no answer" in line["reason"]) == (kind == "stop")
+    assert outcome.ends == ["timeout", "complete"]
+
+
+def test_refusal_is_blamed_on_the_rank_that_left(tmp_path: Path) -> None:
+    outcome = one_fault(tmp_path, "refuse", rank=1, np=3)
+    assert outcome.failed() == {SICK: ("fail", [1])}
+    line = outcome.line(SICK)
+    assert line["reason"] == "rank 1: byte 3; ranks 0, 2 waited in vain"
+    assert [entry["rank"] for entry in line["waiting"]] == [0, 2]
+    assert line["ranks"][0]["message"] == "byte 3\ndiffers"
+    assert outcome.ends == ["refused", "complete"]
+
+
+def test_failure_needs_no_second_job(tmp_path: Path) -> None:
+    outcome = run(tmp_path, PLAN, {"cases": {SICK: {"kind": "fail"}}}, repeat=lambda case: f"assay run {case}")
+    assert outcome.failed() == {SICK: ("fail", [1])}
+    line = outcome.line(SICK)
+    assert line["ranks"][0] | {"thread": 0} == {
+        "rank": 1,
+        "status": "fail",
+        "check": "data",
+        "message": "byte 3\ndiffers",
+        "where": "x.cpp:1",
+        "thread": 0,
+    }
+    assert line["repeat"] == f"assay run {SICK}"
+    assert outcome.ends == ["complete"]
+
+
+@pytest.mark.parametrize("kind", ["unsupported", "skip"])
+def test_not_applicable(tmp_path: Path, kind: str) -> None:
+    outcome = one_fault(tmp_path, kind)
+    assert outcome.failed() == {SICK: (kind, [])}
+    assert outcome.line(SICK)["reason"] == "needs more than a fake"
+
+
+def test_advisory_finding_passes(tmp_path: Path) -> None:
+    outcome = one_fault(tmp_path, "advisory")
+    assert outcome.failed() == {}
+    assert outcome.line(SICK)["advisory"][0]["rank"] == 1
+
+
+@pytest.mark.parametrize("kind", ["slow", "burn"])
+def test_slow_is_not_stuck(tmp_path: Path, kind: str) -> None:
+    patience = replace(QUICK, cpu=1.5)
+    outcome = run(tmp_path, PLAN, {"cases": {SICK: {"kind": kind}}}, patience=patience)
+    assert outcome.failed() == {}
+    assert outcome.line(SICK)["seconds"] > 0.6
+    assert outcome.ends == ["complete"]
+
+
+def test_launcher_that_hangs_after_an_abort_is_ended(tmp_path: Path) -> None:
+    outcome = one_fault(tmp_path, "abort_hang")
+    assert outcome.failed() == {SICK: ("crash", [1])}
+    assert outcome.ends == ["crash", "complete"]
+
+
+def test_launcher_that_stays_is_ended(tmp_path: Path) -> None:
+    outcome = run(tmp_path, PLAN, {"start": {"kind": "stay"}})
+    assert outcome.failed() == {}
+    assert outcome.ends == ["complete"]
+    assert "launcher did not end" in outcome.notes[0]
+
+
+def test_killed_launcher_blames_nobody(tmp_path: Path) -> None:
+    outcome = one_fault(tmp_path, "kill_launcher", once=True)
+    # The second time the fault only hangs, for the same reason in every job.
+    assert outcome.ends[0] == "launcher died"
+    assert outcome.failed() == {SICK: ("timeout", [1])}
+
+
+def test_case_that_ends_every_job_without_a_culprit_is_lost(tmp_path: Path) -> None:
+    outcome = one_fault(tmp_path, "kill_launcher")
+    assert outcome.failed() == {SICK: ("lost", [])}
+    assert "the launcher ended early (signal 9)" in outcome.line(SICK)["reason"]
+    assert outcome.ends == ["launcher died"] * 4 + ["complete"]  # the first one judged three cases
+
+
+def test_all_ranks_die_without_a_word(tmp_path: Path) -> None:
+    outcome = one_fault(tmp_path, "all_silent")
+    # Which of them was the first cannot be known; when the runner sees one die before the others, that one is blamed.
+    assert outcome.failed()[SICK][0] in ("lost", "crash")
+    assert outcome.ends[-1] == "complete"
+
+
+def test_finalize_hang_is_a_note(tmp_path: Path) -> None:
+    outcome = run(tmp_path, PLAN, {"start": {"kind": "finalize_hang"}})
+    assert outcome.failed() == {}
+    assert outcome.ends == ["finalize hung"]
+    assert "rank 1: not back from MPI_Finalize" in outcome.notes[0]
+
+
+def test_finalize_crash_is_a_note(tmp_path: Path) -> None:
+    outcome = run(tmp_path, PLAN, {"start": {"kind": "finalize_crash"}})
+    assert outcome.failed() == {}
+    assert outcome.ends == ["finalize crash"]
+    assert "rank 1: SIGSEGV in MPI_Finalize" in outcome.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("seed", "the seed of rank 1 is 2, that of the runner is 1"),
+        ("plan", "the plan of rank 1 is 0000000000000000, that of the runner is "),
+        ("size", "rank 1 finds itself in a job of 3 ranks, not 2"),
+        ("twice", "2 processes are rank 0"),
+    ],
+)
+def test_hellos_must_agree(tmp_path: Path, kind: str, words: str) -> None:
+    with pytest.raises(CannotRun, match=words):
+        run(tmp_path, PLAN, {"start": {"kind": kind}})
+    assert (tmp_path / "cases.jsonl").read_text() == ""
+
+
+def test_binary_must_be_the_listed_one(tmp_path: Path) -> None:
+    with pytest.raises(CannotRun, match="the binary of rank [01] is feedfeedfeedfeed, that of the runner is 0123"):
+        run(tmp_path, PLAN, {}, binary="0123")
+
+
+def test_launcher_that_fails_is_tried_twice(tmp_path: Path) -> None:
+    with pytest.raises(CannotRun, match=r"the launcher ended \(exit 7\), 0 of 2 .*no such host: nowhere$") as caught:
+        run(tmp_path, PLAN, {"start": {"kind": "launcher_fails"}})
+    assert "\n" not in str(caught.value)
+    assert len(list((tmp_path / "logs/fake@1.0_np2").glob("job-*"))) == 2
+
+
+def test_launcher_that_is_missing(tmp_path: Path) -> None:
+    target = replace(fake_target(tmp_path), launcher=lambda args: Launch(["/nowhere/mpiexec", *args], {}))
+    with (
+        Journal(tmp_path / "cases.jsonl") as journal,
+        pytest.raises(CannotRun, match="cannot start /nowhere/mpiexec: No such file or directory"),
+    ):
+        supervise(target, PLAN, lambda case: [], tmp_path, journal, Options(), lambda _: None, lambda _: None)
+
+
+def test_no_hello_in_time(tmp_path: Path) -> None:
+    with pytest.raises(CannotRun, match="1 of 2 ranks said hello within"):
+        run(tmp_path, PLAN, {"start": {"kind": "no_hello"}}, patience=replace(QUICK, hello=0.3))
+
+
+def test_second_launch_may_succeed(tmp_path: Path) -> None:
+    outcome = run(tmp_path, PLAN, {"start": {"kind": "die_before_hello"}})
+    assert outcome.ends == ["no start", "complete"]
+    assert outcome.failed() == {}
+    assert "rank 1 died before the first case: SIGSEGV in MPI_Init_thread" in outcome.notes[0]
+
+
+def test_retry_tells_flaky_from_failed(tmp_path: Path) -> None:
+    faults = {"cases": {PLAN[1]: {"kind": "fail"}, SICK: {"kind": "fail", "once": True}}}
+    outcome = run(tmp_path, PLAN, faults, options=Options(retries=2))
+    assert outcome.failed() == {PLAN[1]: ("fail", [1]), SICK: ("flaky", [1])}
+    assert outcome.line(PLAN[1])["attempts"] == 3
+    assert outcome.line(SICK)["attempts"] == 2
+    assert outcome.line(SICK)["reason"] == "passed on attempt 2; before that fail: rank 1: byte 3"
+    assert [record.cases for record in outcome.records] == [6, 2, 1]
+
+
+def test_judged_cases_are_not_run_again(tmp_path: Path) -> None:
+    run(tmp_path, PLAN[:4], {})
+    outcome = run(tmp_path, PLAN, {})
+    assert [record.cases for record in outcome.records] == [2]
+    assert [line["case"] for line in outcome.lines] == PLAN
+    assert run(tmp_path, PLAN, {}).records == []
+
+
+def test_long_plan_is_cut_into_jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner.supervise, "PLAN_CAP", 4)
+    outcome = run(tmp_path, PLAN, {})
+    assert [record.cases for record in outcome.records] == [4, 2]
+    assert (tmp_path / "logs/fake@1.0_np2/job-0001/plan.txt").read_text().startswith("assay-plan 1 seed=1 cases=4\n")
+
+
+def test_amend_changes_what_is_written(tmp_path: Path) -> None:
+    def known(verdict: Verdict) -> Verdict:
+        if verdict.status == "fail":
+            verdict.status = "xfail"
+        return verdict
+
+    outcome = run(tmp_path, PLAN, {"cases": {SICK: {"kind": "fail"}}}, amend=known)
+    assert outcome.line(SICK)["status"] == "xfail"
+    assert [verdict.status for verdict in outcome.told].count("xfail") == 1
+
+
+def test_interrupt_ends_the_job_and_keeps_the_journal(tmp_path: Path) -> None:
+    def interrupt(verdicts: Sequence[Verdict]) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path, PLAN, {"cases": {SICK: {"kind": "sleep"}}}, on_verdicts=interrupt)
+    outcome = run(tmp_path, PLAN, {})
+    assert sorted(line["case"] for line in outcome.lines) == PLAN
