@@ -16,10 +16,12 @@ std::vector<datatype>& entries() {
 
 // Throws std::invalid_argument for a name that is taken or cannot stand in a case name.
 register_datatype::register_datatype(datatype entry) {
-    if (entry.name.empty() || entry.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_.+") != std::string::npos)
+    if (entry.name.empty() ||
+        entry.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_.+") != std::string::npos)
         throw std::invalid_argument("datatype '" + entry.name + "': a name consists of one or more of [a-z0-9_.+]");
     auto& list = entries();
-    auto const at = std::lower_bound(list.begin(), list.end(), entry, [](auto const& a, auto const& b) { return a.name < b.name; });
+    auto const at =
+        std::lower_bound(list.begin(), list.end(), entry, [](auto const& a, auto const& b) { return a.name < b.name; });
     if (at != list.end() && at->name == entry.name)
         throw std::invalid_argument("datatype '" + entry.name + "' is registered twice; names must be unique");
     list.insert(at, std::move(entry));

@@ -12,10 +12,10 @@
 namespace assay {
 
 struct datatype {
-    std::string name;  // as in a case name: alphabet [a-z0-9_.+]
-    std::string title; // the name in table 4.5 of Keller's thesis, "" if it does not stand there
-    std::string note;  // one line: how it is made, with the section of MPI-5.0
-    assay::layout map; // of one element
+    std::string name;                   // as in a case name: alphabet [a-z0-9_.+]
+    std::string title;                  // the name in table 4.5 of Keller's thesis, "" if it does not stand there
+    std::string note;                   // one line: how it is made, with the section of MPI-5.0
+    assay::layout map;                  // of one element
     std::function<MPI_Datatype()> make; // committed, ready to communicate; MPI_DATATYPE_NULL: the library lacks it
     bool predefined = false;            // not to be freed
     // Why it cannot exist here, or "".

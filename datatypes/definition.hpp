@@ -37,7 +37,8 @@ struct member {
 };
 definition structure(std::vector<member> members);
 definition resized(MPI_Aint lb, MPI_Aint extent, definition old);
-definition subarray(std::vector<int> sizes, std::vector<int> subsizes, std::vector<int> starts, bool c_order, definition old);
+definition subarray(std::vector<int> sizes, std::vector<int> subsizes, std::vector<int> starts, bool c_order,
+                    definition old);
 definition darray(int rank, std::vector<layout::dimension> dimensions, bool c_order, definition old);
 definition dup(definition old);
 

@@ -15,7 +15,7 @@ namespace {
 struct row {
     std::string name, title;
     definition made;
-    bool optional = false; // an ABI of MPI-5.0 has the handle even where the library lacks the datatype (section 20.3)
+    bool optional = false; // an ABI of MPI-5.0 has the handle even where the library lacks the datatype (section 20.4)
     std::string lacks;
 };
 
@@ -47,7 +47,8 @@ template <class T> basic_type describe(std::string name, kind what, std::size_t 
     if (what == kind::real)
         for (std::size_t p = 0; p < parts; ++p) mask_real(type, p * sizeof(T) / parts, sizeof(T) / parts);
     else
-        for (std::size_t k = 0; k < sizeof(T); ++k) type.keep[k] = what == kind::boolean ? (k == 0 ? 0x01 : 0x00) : 0xff;
+        for (std::size_t k = 0; k < sizeof(T); ++k)
+            type.keep[k] = what == kind::boolean ? (k == 0 ? 0x01 : 0x00) : 0xff;
     return type;
 }
 
@@ -55,16 +56,20 @@ struct tables {
     std::map<std::string, basic_type, std::less<>> basics;
     std::vector<row> rows;
 
-    template <class T, class Handle> void add(std::string const& name, std::string title, kind what, Handle handle, std::size_t parts = 1) {
-        auto const& type = basics.emplace(name, describe<T>(name, what, parts)).first->second; // a map's nodes stay in place
+    template <class T, class Handle>
+    void add(std::string const& name, std::string title, kind what, Handle handle, std::size_t parts = 1) {
+        auto const& type =
+            basics.emplace(name, describe<T>(name, what, parts)).first->second; // a map's nodes stay in place
         rows.push_back({name, std::move(title), {layout::of(type), handle, true}, false, ""});
     }
-    template <class T, class Handle> void add_pair(std::string const& name, std::string title, std::string_view value, Handle handle) {
+    template <class T, class Handle>
+    void add_pair(std::string const& name, std::string title, std::string_view value, Handle handle) {
         struct pair {
             T value;
             int index;
         };
-        auto const map = layout::pair(basics.find(value)->second, basics.at("int"), offsetof(pair, index), sizeof(pair));
+        auto const map =
+            layout::pair(basics.find(value)->second, basics.at("int"), offsetof(pair, index), sizeof(pair));
         rows.push_back({name, std::move(title), {map, handle, true}, false, ""});
     }
     tables();
@@ -119,7 +124,8 @@ tables::tables() {
     add<std::complex<float>>("cxx_float_complex", "", real, HANDLE(MPI_DATATYPE_NULL), 2);
     add<std::complex<double>>("cxx_double_complex", "", real, HANDLE(MPI_DATATYPE_NULL), 2);
     add<std::complex<long double>>("cxx_long_double_complex", "", real, HANDLE(MPI_DATATYPE_NULL), 2);
-    for (auto i = first_cxx; i < rows.size(); ++i) rows[i].lacks = "mpi.h of this library lacks the C++ datatypes of MPI-3.0";
+    for (auto i = first_cxx; i < rows.size(); ++i)
+        rows[i].lacks = "mpi.h of this library lacks the C++ datatypes of MPI-3.0";
 #endif
     for (auto i = first_cxx; i < rows.size(); ++i) rows[i].optional = true; // only with an accompanying C++ compiler
     add_pair<float>("float_int", "MPI_FLOAT_INT", "float", HANDLE(MPI_FLOAT_INT));
@@ -133,7 +139,8 @@ tables::tables() {
             r.made.make = [handle = r.made.make]() {
                 auto const type = handle();
                 int size = MPI_UNDEFINED;
-                bool const known = type != MPI_DATATYPE_NULL && MPI_Type_size(type, &size) == MPI_SUCCESS && size != MPI_UNDEFINED;
+                bool const known =
+                    type != MPI_DATATYPE_NULL && MPI_Type_size(type, &size) == MPI_SUCCESS && size != MPI_UNDEFINED;
                 return known ? type : MPI_DATATYPE_NULL;
             };
 }

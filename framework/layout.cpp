@@ -19,13 +19,15 @@ std::size_t length(int n) {
 }
 
 std::ptrdiff_t product(std::vector<int> const& factors) {
-    return std::accumulate(factors.begin(), factors.end(), std::ptrdiff_t{1}, [](std::ptrdiff_t p, int f) { return p * f; });
+    return std::accumulate(factors.begin(), factors.end(), std::ptrdiff_t{1},
+                           [](std::ptrdiff_t p, int f) { return p * f; });
 }
 
 } // namespace
 
 bool basic_type::plain() const {
-    return significant == size && std::all_of(keep.begin(), keep.begin() + signed_size(size), [](auto m) { return m == 0xff; }) &&
+    return significant == size &&
+           std::all_of(keep.begin(), keep.begin() + signed_size(size), [](auto m) { return m == 0xff; }) &&
            std::all_of(set.begin(), set.begin() + signed_size(size), [](auto m) { return m == 0; });
 }
 
@@ -51,10 +53,8 @@ void layout::append(layout const& old, std::ptrdiff_t offset, std::size_t count,
     if (old.explicit_bounds_) {
         auto const last = offset + signed_size(count - 1) * stride; // the stride may be negative
         auto const lb = std::min(offset, last) + old.marker_lb_, ub = std::max(offset, last) + old.marker_ub_;
-        if (explicit_bounds_)
-            set_bounds(std::min(lb, marker_lb_), std::max(ub, marker_ub_));
-        else
-            set_bounds(lb, ub);
+        if (explicit_bounds_) set_bounds(std::min(lb, marker_lb_), std::max(ub, marker_ub_));
+        else set_bounds(lb, ub);
     }
     bool const dense = old.runs_.size() == 1 && signed_size(old.size_) == stride;
     if (dense) { // a million contiguous integers are one run, and cost as much as one
@@ -94,7 +94,8 @@ layout layout::of(basic_type const& type) {
     return made;
 }
 
-layout layout::pair(basic_type const& value, basic_type const& index, std::ptrdiff_t index_offset, std::ptrdiff_t extent) {
+layout layout::pair(basic_type const& value, basic_type const& index, std::ptrdiff_t index_offset,
+                    std::ptrdiff_t extent) {
     layout made;
     made.append(typemap_run{0, 1, &value});
     made.append(typemap_run{index_offset, 1, &index});
@@ -124,15 +125,18 @@ layout layout::indexed(std::vector<int> const& blocklengths, std::vector<int> co
     return hindexed(blocklengths, bytes, old);
 }
 
-layout layout::hindexed(std::vector<int> const& blocklengths, std::vector<std::ptrdiff_t> const& displacements_bytes, layout const& old) {
-    demand(blocklengths.size() == displacements_bytes.size(), "layout: as many displacements as block lengths are needed");
+layout layout::hindexed(std::vector<int> const& blocklengths, std::vector<std::ptrdiff_t> const& displacements_bytes,
+                        layout const& old) {
+    demand(blocklengths.size() == displacements_bytes.size(),
+           "layout: as many displacements as block lengths are needed");
     layout made;
     for (std::size_t i = 0; i < blocklengths.size(); ++i)
         made.append(old, displacements_bytes[i], length(blocklengths[i]), old.extent());
     return made;
 }
 
-layout layout::structure(std::vector<int> const& blocklengths, std::vector<std::ptrdiff_t> const& displacements_bytes, std::vector<layout> const& old) {
+layout layout::structure(std::vector<int> const& blocklengths, std::vector<std::ptrdiff_t> const& displacements_bytes,
+                         std::vector<layout> const& old) {
     demand(blocklengths.size() == displacements_bytes.size() && blocklengths.size() == old.size(),
            "layout: a struct needs as many displacements and types as block lengths");
     layout made;
@@ -147,10 +151,11 @@ layout layout::resized(layout const& old, std::ptrdiff_t lb, std::ptrdiff_t exte
     return made;
 }
 
-layout layout::subarray(std::vector<int> const& sizes, std::vector<int> const& subsizes, std::vector<int> const& starts, bool c_order,
-                        layout const& old) {
+layout layout::subarray(std::vector<int> const& sizes, std::vector<int> const& subsizes, std::vector<int> const& starts,
+                        bool c_order, layout const& old) {
     auto const dims = sizes.size();
-    demand(dims > 0 && subsizes.size() == dims && starts.size() == dims, "layout: a subarray needs a size, a subsize and a start for each dimension");
+    demand(dims > 0 && subsizes.size() == dims && starts.size() == dims,
+           "layout: a subarray needs a size, a subsize and a start for each dimension");
     auto const total = product(sizes) * old.extent();
     // Dimension by dimension from the fastest to the slowest, as the recursive definition in 5.1.3 does it.
     layout made = old;
@@ -184,17 +189,19 @@ layout layout::darray(int rank, std::vector<dimension> const& dimensions, bool c
         auto const d = c_order ? dimensions.size() - 1 - i : i;
         auto const& dim = dimensions[d];
         int block = dim.argument; // every distribution is a cyclic one with the right block length
-        if (dim.how == distribution::none)
-            block = dim.size;
+        if (dim.how == distribution::none) block = dim.size;
         else if (block == 0)
             block = dim.how == distribution::cyclic ? 1 : (dim.size + dim.processes - 1) / dim.processes;
-        demand(dim.how != distribution::none || dim.processes == 1, "layout: a dimension that is not distributed has one process");
+        demand(dim.how != distribution::none || dim.processes == 1,
+               "layout: a dimension that is not distributed has one process");
         demand(dim.how != distribution::block || std::ptrdiff_t{block} * dim.processes >= dim.size,
                "layout: the blocks of a distributed dimension do not cover it");
         auto const extent = made.extent();
         layout distributed;
-        for (std::ptrdiff_t at = std::ptrdiff_t{place[d]} * block; at < dim.size; at += std::ptrdiff_t{dim.processes} * block)
-            distributed.append(made, at * extent, static_cast<std::size_t>(std::min<std::ptrdiff_t>(block, dim.size - at)), extent);
+        for (std::ptrdiff_t at = std::ptrdiff_t{place[d]} * block; at < dim.size;
+             at += std::ptrdiff_t{dim.processes} * block)
+            distributed.append(made, at * extent,
+                               static_cast<std::size_t>(std::min<std::ptrdiff_t>(block, dim.size - at)), extent);
         distributed.set_bounds(0, dim.size * extent);
         made = distributed;
     }

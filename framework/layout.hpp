@@ -41,7 +41,8 @@ public:
 
     static layout of(basic_type const& type);
     // A predefined pair type such as MPI_DOUBLE_INT: struct { value; int } with the C compiler's padding.
-    static layout pair(basic_type const& value, basic_type const& index, std::ptrdiff_t index_offset, std::ptrdiff_t extent);
+    static layout pair(basic_type const& value, basic_type const& index, std::ptrdiff_t index_offset,
+                       std::ptrdiff_t extent);
 
     // The constructors of sections 5.1.2 to 5.1.4 and 5.1.7. Strides and displacements ending in _bytes are bytes, others
     // count extents of the old type. Without explicit bounds the extent is that of the data, rounded up to the strictest
@@ -49,11 +50,15 @@ public:
     static layout contiguous(std::size_t count, layout const& old);
     static layout vector(std::size_t count, std::size_t blocklength, std::ptrdiff_t stride, layout const& old);
     static layout hvector(std::size_t count, std::size_t blocklength, std::ptrdiff_t stride_bytes, layout const& old);
-    static layout indexed(std::vector<int> const& blocklengths, std::vector<int> const& displacements, layout const& old);
-    static layout hindexed(std::vector<int> const& blocklengths, std::vector<std::ptrdiff_t> const& displacements_bytes, layout const& old);
-    static layout structure(std::vector<int> const& blocklengths, std::vector<std::ptrdiff_t> const& displacements_bytes, std::vector<layout> const& old);
+    static layout indexed(std::vector<int> const& blocklengths, std::vector<int> const& displacements,
+                          layout const& old);
+    static layout hindexed(std::vector<int> const& blocklengths, std::vector<std::ptrdiff_t> const& displacements_bytes,
+                           layout const& old);
+    static layout structure(std::vector<int> const& blocklengths,
+                            std::vector<std::ptrdiff_t> const& displacements_bytes, std::vector<layout> const& old);
     static layout resized(layout const& old, std::ptrdiff_t lb, std::ptrdiff_t extent);
-    static layout subarray(std::vector<int> const& sizes, std::vector<int> const& subsizes, std::vector<int> const& starts, bool c_order, layout const& old);
+    static layout subarray(std::vector<int> const& sizes, std::vector<int> const& subsizes,
+                           std::vector<int> const& starts, bool c_order, layout const& old);
     // One dimension of a distributed array: `block` and `cyclic` with distribution argument 0 stand for
     // MPI_DISTRIBUTE_DFLT_DARG; `none` ignores it. Lengths count extents of the old type.
     enum class distribution { block, cyclic, none };
@@ -83,8 +88,8 @@ private:
 
     std::vector<typemap_run> runs_;
     std::ptrdiff_t data_lb_ = 0, data_ub_ = 0;     // of the data, without markers and rounding; 0 without data
-    std::ptrdiff_t marker_lb_ = 0, marker_ub_ = 0; // lb_marker and ub_marker of section 5.1.7
-    bool explicit_bounds_ = false;                 // there are markers: later constructors keep to them, not to the data
+    std::ptrdiff_t marker_lb_ = 0, marker_ub_ = 0; // lb_marker and ub_marker of section 5.1.6
+    bool explicit_bounds_ = false; // there are markers: later constructors keep to them, not to the data
     std::size_t size_ = 0, elements_ = 0, alignment_ = 1;
 };
 

@@ -34,7 +34,8 @@ std::vector<place> places(layout const& map, int count) {
     for (int e = 0; e < count; ++e)
         for (auto const& run : map.runs())
             for (std::size_t b = 0; b < run.count * run.type->size; ++b)
-                list.push_back({e * map.extent() + run.offset + static_cast<std::ptrdiff_t>(b), run.type->carries(b % run.type->size)});
+                list.push_back({e * map.extent() + run.offset + static_cast<std::ptrdiff_t>(b),
+                                run.type->carries(b % run.type->size)});
     return list;
 }
 
@@ -61,7 +62,8 @@ void check_bytes(datatype const& t, MPI_Datatype type, int count) {
     compare(t, where("MPI_Pack") + ": bytes", static_cast<int>(bytes.size()), position);
     for (std::size_t k = 0; k < bytes.size(); ++k)
         if (bytes[k].carries && static_cast<std::ptrdiff_t>(source[k]) - base != bytes[k].offset) {
-            compare(t, where("MPI_Pack") + fmt::format(": offset of data byte {}", k), bytes[k].offset, static_cast<std::ptrdiff_t>(source[k]) - base);
+            compare(t, where("MPI_Pack") + fmt::format(": offset of data byte {}", k), bytes[k].offset,
+                    static_cast<std::ptrdiff_t>(source[k]) - base);
             break;
         }
 
@@ -69,30 +71,37 @@ void check_bytes(datatype const& t, MPI_Datatype type, int count) {
     auto const judge = [&](std::vector<unsigned char> const& got, std::string const& call) {
         std::vector<int> expected(span, 0xa5);
         for (std::size_t k = 0; k < bytes.size(); ++k)
-            expected[static_cast<std::size_t>(base + bytes[k].offset)] = bytes[k].carries ? static_cast<int>(k % 2) : -1; // -1: anything
+            expected[static_cast<std::size_t>(base + bytes[k].offset)] =
+                bytes[k].carries ? static_cast<int>(k % 2) : -1; // -1: anything
         for (std::size_t i = 0; i < span; ++i)
             if (expected[i] >= 0 && expected[i] != got[i]) {
-                compare(t, call + fmt::format(": byte at {}", static_cast<std::ptrdiff_t>(i) - base), expected[i], int{got[i]});
+                compare(t, call + fmt::format(": byte at {}", static_cast<std::ptrdiff_t>(i) - base), expected[i],
+                        int{got[i]});
                 break;
             }
     };
     for (std::size_t k = 0; k < bytes.size(); ++k) packed[k] = k % 2; // 0 or 1: also a bool may have it
     std::fill(memory.begin(), memory.end(), static_cast<unsigned char>(0xa5));
     position = 0;
-    must(MPI_Unpack(packed.data(), static_cast<int>(bytes.size()), &position, memory.data() + base, count, type, MPI_COMM_SELF), "MPI_Unpack");
+    must(MPI_Unpack(packed.data(), static_cast<int>(bytes.size()), &position, memory.data() + base, count, type,
+                    MPI_COMM_SELF),
+         "MPI_Unpack");
     judge(memory, where("MPI_Unpack"));
 
     std::vector<unsigned char> out(span, 0x5a);
     for (std::size_t k = 0; k < bytes.size(); ++k) out[static_cast<std::size_t>(base + bytes[k].offset)] = k % 2;
     std::fill(memory.begin(), memory.end(), static_cast<unsigned char>(0xa5));
     MPI_Status status;
-    must(MPI_Sendrecv(out.data() + base, count, type, 0, 7, memory.data() + base, count, type, 0, 7, MPI_COMM_SELF, &status), "MPI_Sendrecv");
+    must(MPI_Sendrecv(out.data() + base, count, type, 0, 7, memory.data() + base, count, type, 0, 7, MPI_COMM_SELF,
+                      &status),
+         "MPI_Sendrecv");
     judge(memory, where("MPI_Sendrecv"));
     int number = -1;
     must(MPI_Get_elements(&status, type, &number), "MPI_Get_elements");
     compare(t, where("MPI_Get_elements"), count * static_cast<int>(t.map.elements()), number);
     must(MPI_Get_count(&status, type, &number), "MPI_Get_count");
-    compare(t, where("MPI_Get_count"), t.map.size() == 0 ? 0 : count, number); // of a size of zero the count is 0 (section 3.2.5)
+    compare(t, where("MPI_Get_count"), t.map.size() == 0 ? 0 : count,
+            number); // of a size of zero the count is 0 (section 3.2.5)
 }
 
 void check(datatype const& t) {
@@ -122,7 +131,9 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     std::vector<std::string> const arguments(argv + 1, argv + argc);
     bool const only = std::any_of(arguments.begin(), arguments.end(), [](auto const& a) { return a.front() != '^'; });
-    auto const named = [&](std::string const& name) { return std::find(arguments.begin(), arguments.end(), name) != arguments.end(); };
+    auto const named = [&](std::string const& name) {
+        return std::find(arguments.begin(), arguments.end(), name) != arguments.end();
+    };
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     for (auto const& t : all_datatypes()) {

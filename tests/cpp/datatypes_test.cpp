@@ -14,16 +14,43 @@ namespace {
 
 TEST(datatypes, areOrderedByNameAndUnique) {
     auto const& all = all_datatypes();
-    EXPECT_EQ(std::adjacent_find(all.begin(), all.end(), [](auto const& a, auto const& b) { return a.name >= b.name; }), all.end());
+    EXPECT_EQ(std::adjacent_find(all.begin(), all.end(), [](auto const& a, auto const& b) { return a.name >= b.name; }),
+              all.end());
     for (auto const& t : all) EXPECT_FALSE(t.note.empty()) << t.name;
 }
 
 TEST(datatypes, haveAll31OfTable4_5) {
-    std::set<std::string> const table = {"MPI_CHAR", "MPI_UNSIGNED_CHAR", "MPI_SIGNED_CHAR", "MPI_BYTE", "MPI_SHORT", "MPI_UNSIGNED_SHORT", "MPI_INT",
-        "MPI_UNSIGNED", "MPI_LONG", "MPI_UNSIGNED_LONG", "MPI_FLOAT", "MPI_DOUBLE", "MPI_LONG_DOUBLE", "MPI_LONG_LONG", "MPI_FLOAT_INT",
-        "MPI_DOUBLE_INT", "MPI_LONG_INT", "MPI_SHORT_INT", "MPI_2INT", "MPI_LONG_DOUBLE_INT", "MPI_CONTIGUOUS_INT", "MPI_VECTOR_INT",
-        "MPI_HVECTOR_INT", "MPI_INDEXED_INT", "MPI_HINDEXED_INT", "MPI_STRUCT_INT", "MPI_TYPE_MIX", "MPI_TYPE_MIX_ARRAY", "MPI_TYPE_MIX_LB_UB",
-        "Dup MPI_CHAR", "Dup MPI_TYPE_MIX_LB_UB"};
+    std::set<std::string> const table = {"MPI_CHAR",
+                                         "MPI_UNSIGNED_CHAR",
+                                         "MPI_SIGNED_CHAR",
+                                         "MPI_BYTE",
+                                         "MPI_SHORT",
+                                         "MPI_UNSIGNED_SHORT",
+                                         "MPI_INT",
+                                         "MPI_UNSIGNED",
+                                         "MPI_LONG",
+                                         "MPI_UNSIGNED_LONG",
+                                         "MPI_FLOAT",
+                                         "MPI_DOUBLE",
+                                         "MPI_LONG_DOUBLE",
+                                         "MPI_LONG_LONG",
+                                         "MPI_FLOAT_INT",
+                                         "MPI_DOUBLE_INT",
+                                         "MPI_LONG_INT",
+                                         "MPI_SHORT_INT",
+                                         "MPI_2INT",
+                                         "MPI_LONG_DOUBLE_INT",
+                                         "MPI_CONTIGUOUS_INT",
+                                         "MPI_VECTOR_INT",
+                                         "MPI_HVECTOR_INT",
+                                         "MPI_INDEXED_INT",
+                                         "MPI_HINDEXED_INT",
+                                         "MPI_STRUCT_INT",
+                                         "MPI_TYPE_MIX",
+                                         "MPI_TYPE_MIX_ARRAY",
+                                         "MPI_TYPE_MIX_LB_UB",
+                                         "Dup MPI_CHAR",
+                                         "Dup MPI_TYPE_MIX_LB_UB"};
     std::multiset<std::string> titles;
     for (auto const& t : all_datatypes())
         if (!t.title.empty()) titles.insert(t.title);
@@ -46,7 +73,8 @@ template <class T> void expect_normal(char const* name, std::size_t parts) {
     std::mt19937 random(1);
     for (int i = 0; i < 10000; ++i) {
         unsigned char bytes[32] = {};
-        for (std::size_t k = 0; k < type.size; ++k) bytes[k] = static_cast<unsigned char>((random() & type.keep[k]) | type.set[k]);
+        for (std::size_t k = 0; k < type.size; ++k)
+            bytes[k] = static_cast<unsigned char>((random() & type.keep[k]) | type.set[k]);
         for (std::size_t p = 0; p < parts; ++p) {
             T value;
             std::memcpy(&value, bytes + p * sizeof(T), sizeof(T));

@@ -14,7 +14,8 @@ basic_type plain_type(char const* name, std::size_t size) {
     for (std::size_t k = 0; k < size; ++k) type.keep[k] = 0xff;
     return type;
 }
-basic_type const int_type = plain_type("int", 4), double_type = plain_type("double", 8), char_type = plain_type("char", 1);
+basic_type const int_type = plain_type("int", 4), double_type = plain_type("double", 8),
+                 char_type = plain_type("char", 1);
 
 struct run {
     std::ptrdiff_t offset;
@@ -27,7 +28,8 @@ std::vector<run> runs(layout const& map) {
     for (auto const& r : map.runs()) list.push_back({r.offset, r.count, r.type});
     return list;
 }
-void expect_bounds(layout const& map, std::ptrdiff_t lb, std::ptrdiff_t extent, std::ptrdiff_t true_lb, std::ptrdiff_t true_extent) {
+void expect_bounds(layout const& map, std::ptrdiff_t lb, std::ptrdiff_t extent, std::ptrdiff_t true_lb,
+                   std::ptrdiff_t true_extent) {
     EXPECT_EQ(map.lb(), lb);
     EXPECT_EQ(map.extent(), extent);
     EXPECT_EQ(map.true_lb(), true_lb);
@@ -60,10 +62,11 @@ TEST(layout, structExample5_1RoundsUpToTheStrictestAlignment) {
     auto const map = layout::structure({1, 1}, {0, 8}, {layout::of(double_type), layout::of(char_type)});
     expect_bounds(map, 0, 16, 0, 9);
     EXPECT_EQ(map.alignment(), 8u);
-    EXPECT_EQ(runs(layout::contiguous(2, map)), (std::vector<run>{{0, 1, &double_type}, {8, 1, &char_type}, {16, 1, &double_type}, {24, 1, &char_type}}));
+    EXPECT_EQ(runs(layout::contiguous(2, map)),
+              (std::vector<run>{{0, 1, &double_type}, {8, 1, &char_type}, {16, 1, &double_type}, {24, 1, &char_type}}));
 }
 
-TEST(layout, resizedExample5_1_7KeepsItsMarkersWhenReplicated) {
+TEST(layout, resizedExample5_1_6KeepsItsMarkersWhenReplicated) {
     // MPI_INT resized to lb -3, extent 9; two of them: {(lb_marker,-3), (int,0), (int,9), (ub_marker,15)}.
     auto const one = layout::resized(ints(), -3, 9);
     expect_bounds(one, -3, 9, 0, 4);
