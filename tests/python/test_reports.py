@@ -21,7 +21,9 @@ from reports.evidence import Evidence, parse_case, printable
 from reports.factors import common_factor, groups
 from reports.html import write_html
 from reports.junit import write_junit
+from reports.markdown import write_markdown
 from reports.summary import print_summary, summary_line
+from reports.tap import write_tap
 from runner.model import CannotRun, WrongUse
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -371,3 +373,33 @@ def test_100_000_passing_cases_make_a_small_page(tmp_path: Path) -> None:
 
 def test_printable_keeps_lines() -> None:
     assert printable("a\n\tb\x07\ud800") == "a\n\tb\\x07\\xd800"
+
+
+# --- TAP and Markdown -------------------------------------------------------------------------------------------
+
+
+def test_tap_is_the_golden_one(small: Path) -> None:
+    assert write_tap(small).read_text() == (GOLDEN / "results.tap").read_text()
+
+
+def test_markdown_is_the_golden_one(small: Path) -> None:
+    assert write_markdown(small).read_text() == (GOLDEN / "report.md").read_text()
+
+
+def test_hostile_evidence_makes_no_tap_lines_and_no_markup(tmp_path: Path) -> None:
+    write_hostile(tmp_path)
+    with (tmp_path / "cases.jsonl").open("a") as file:
+        record = {"case": "p2p.z/a=# SKIP\nok 9", "target": "t|<b>", "status": "fail", "reason": "x\nok 10 - forged"}
+        file.write(json.dumps(record) + "\n")
+    lines = write_tap(tmp_path).read_text().splitlines()
+    assert lines[1] == "1..5"
+    assert [line.split(" - ")[0] for line in lines[2:] if not line.startswith("#")] == [
+        "not ok 1",
+        "not ok 2",
+        "not ok 3",
+        "ok 4",
+        "not ok 5",
+    ]
+    assert "not ok 5 - t|<b> p2p.z/a=\\# SKIP ok 9" in lines
+    text = write_markdown(tmp_path).read_text()
+    assert "<img" not in text.replace("\\<", "") and "t\\|\\<b\\>" in text
