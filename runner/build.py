@@ -53,7 +53,16 @@ def build(
         raise CannotRun(f"{folder}: cannot be written: {error.strerror}") from None
     with lock, (folder / "build.log").open("w+") as log:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        wanted = ["cmake", "--preset", preset, "-S", str(repo), "-B", str(folder), f"-DMPI_C_COMPILER={_mpicc(library)}"]
+        wanted = [
+            "cmake",
+            "--preset",
+            preset,
+            "-S",
+            str(repo),
+            "-B",
+            str(folder),
+            f"-DMPI_C_COMPILER={_mpicc(library)}",
+        ]
         wanted += [f"-D{name}={value}" for name, value in (options or {}).items()]
         done = folder / "configured.json"  # what cmake was last told; ninja itself sees changes to CMakeLists.txt
         if not done.exists() or not _told(done, wanted) or not (folder / "build.ninja").exists():

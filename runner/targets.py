@@ -34,7 +34,7 @@ ABI_KEY = "mpi-abi"  # of the build that serves every library with the ABI of MP
 MOST_RANKS = 64  # that a machine is asked to run without --force-np, unless it has many cores
 RANKS_PER_CORE = 16
 
-_SPECS = ("mpich@", "openmpi@", "impi@", "debian:mpich", "debian:openmpi", "path:", "mpicc=", "abi:")
+_SEPARATORS = {"mpich": "@", "openmpi": "@", "impi": "@", "debian": ":", "path": ":", "mpicc": "=", "abi": ":"}
 _FORMS = "mpich@V, openmpi@V, impi@V, debian:mpich, debian:openmpi, path:DIR, mpicc=FILE or abi:DIR"
 
 
@@ -109,16 +109,23 @@ def _split(spec: str) -> tuple[str, str, str]:
         try:
             Version(rest)
         except InvalidVersion:
-            raise WrongUse(f"--mpi {spec}: {rest!r} is not a version; for example {kind}@{known()[kind]['tried'][0]}") from None
+            raise WrongUse(
+                f"--mpi {spec}: {rest!r} is not a version; for example {kind}@{known()[kind]['tried'][0]}"
+            ) from None
         return kind, separator, rest
     if kind == "debian" and separator == ":" and rest in ("mpich", "openmpi"):
         return kind, separator, rest
     if (kind, separator) in (("path", ":"), ("mpicc", "="), ("abi", ":")) and rest:
         return kind, separator, rest
-    names = sorted({*_SPECS, *wheels, "debian", "path", "mpicc", "abi"})
-    near = get_close_matches(spec, names, n=1) or get_close_matches(kind, names, n=1)
-    hint = f" (did you mean {near[0]}{rest if near[0][-1] in '@:=' else separator + rest}?)" if near else ""
-    raise WrongUse(f"--mpi {spec}: unknown{hint}; use {_FORMS}")
+    raise WrongUse(f"--mpi {spec}: unknown{_near(kind, rest)}; use {_FORMS}")
+
+
+def _near(kind: str, rest: str) -> str:
+    """A hint at the SPEC that was probably meant, or nothing."""
+    found = get_close_matches(kind, _SEPARATORS, n=1)
+    if found and found[0] == "debian":
+        rest = (get_close_matches(rest, ("mpich", "openmpi"), n=1) or ["mpich"])[0]
+    return f" (did you mean {found[0]}{_SEPARATORS[found[0]]}{rest}?)" if found and rest else ""
 
 
 # ---- wheels ----
@@ -135,15 +142,15 @@ def _wheel(family: str, version: str) -> Library:
     libraries = root / "lib"
     mpicc = None if abi else root / "bin" / "mpicc"
     if abi and not (libraries / "libmpi_abi.so").exists():
-        raise WrongUse(f"--mpi {family}@{version}: it has no {libraries / 'libmpi_abi.so'}; try {family}@{about['tried'][0]}")
+        raise WrongUse(
+            f"--mpi {family}@{version}: it has no {libraries / 'libmpi_abi.so'}; try {family}@{about['tried'][0]}"
+        )
     if mpicc is not None and not mpicc.exists():
         raise WrongUse(
             f"--mpi {family}@{version}: the wheel of this version has neither the ABI of MPI-5.0 nor mpicc; "
             f"try {family}@{about['tried'][0]}"
         )
-    return Library(
-        f"{family}@{version}", family, version, root, str(root / "bin" / "mpiexec"), mpicc, (libraries,)
-    )
+    return Library(f"{family}@{version}", family, version, root, str(root / "bin" / "mpiexec"), mpicc, (libraries,))
 
 
 def _install_wheel(wheel: str, family: str, version: str, root: Path) -> None:
@@ -159,7 +166,9 @@ def _install_wheel(wheel: str, family: str, version: str, root: Path) -> None:
             if done.returncode != 0:
                 _no_such_wheel(wheel, family, version, done.stderr)
             if not (Path(folder) / "bin" / "mpiexec").exists():
-                raise WrongUse(f"--mpi {family}@{version}: the wheel {wheel} {version} holds no bin/mpiexec{_others(wheel, family)}")
+                raise WrongUse(
+                    f"--mpi {family}@{version}: {wheel} {version} holds no bin/mpiexec{_others(wheel, family)}"
+                )
             Path(folder).rename(root)
 
 
@@ -197,7 +206,9 @@ def _locked(path: Path) -> Iterator[None]:
         path.parent.mkdir(parents=True, exist_ok=True)
         file = path.open("w")
     except OSError as error:
-        raise CannotRun(f"{path.parent}: cannot be written ({error.strerror}); name another folder in ASSAY_CACHE") from None
+        raise CannotRun(
+            f"{path.parent}: cannot be written ({error.strerror}); name another folder in ASSAY_CACHE"
+        ) from None
     with file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
@@ -207,7 +218,7 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 def _debian(family: str) -> Library:
-    """Debian's own package. Both can be installed side by side: Debian names their programs mpicc.mpich, mpicc.openmpi."""
+    """Debian's own package. Both can stand side by side: their programs are mpicc.mpich, mpicc.openmpi and so on."""
     mpicc = shutil.which(f"mpicc.{family}")
     if mpicc is None or shutil.which(f"mpiexec.{family}") is None:
         packages: list[str] = known()[family]["debian"]
@@ -320,7 +331,9 @@ def check_np(np: int, wishes: LaunchWishes) -> None:
         raise WrongUse(f"--np {np}: a job has at least 1 rank")
     most = max(MOST_RANKS, RANKS_PER_CORE * cores())
     if np > most and wishes.launcher == "mpiexec" and not wishes.force_np:
-        raise WrongUse(f"--np {np}: more than {most} ranks make no sense on {cores()} cores; --force-np runs them anyway")
+        raise WrongUse(
+            f"--np {np}: more than {most} ranks make no sense on {cores()} cores; --force-np runs them anyway"
+        )
 
 
 def make_target(library: Library, np: int, binary: Path, wishes: LaunchWishes) -> Target:

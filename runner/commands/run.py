@@ -11,8 +11,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from rich.console import Console
 
@@ -157,7 +158,9 @@ def _request_of(out: Path, record: Mapping[str, Any]) -> Request:
             argv=record["argv"],
         )
     except (KeyError, TypeError) as error:
-        raise WrongUse(f"{out / 'run.json'}: not written by this version of assay ({error} is missing); run again") from None
+        raise WrongUse(
+            f"{out / 'run.json'}: not written by this version of assay ({error} is missing); run again"
+        ) from None
 
 
 def _load_known(request: Request) -> Any:
@@ -172,7 +175,9 @@ def _prepare(
     """Build, and plan each target; with `out` the plans are those of the run there."""
     prepared = []
     for library in libraries:
-        folder = build.build(library, request.preset, note=lambda text: console.print(f"assay: {text}", highlight=False))
+        folder = build.build(
+            library, request.preset, note=lambda text: console.print(f"assay: {text}", highlight=False)
+        )
         suite = plan.Suite(build.suite(folder), targets.list_environment(library))
         told = suite.ask("build", 1)
         binary = str(told[0].get("binary", "")) if told else ""
@@ -188,9 +193,7 @@ def _prepare(
 class _Session:
     """One start of a run: everything from the first line of cases.jsonl to the exit code."""
 
-    def __init__(
-        self, request: Request, out: Path, prepared: Sequence[Prepared], known: Any, console: Console
-    ) -> None:
+    def __init__(self, request: Request, out: Path, prepared: Sequence[Prepared], known: Any, console: Console) -> None:
         self.request = request
         self.out = out
         self.prepared = prepared
@@ -383,14 +386,19 @@ def _write_plans(out: Path, prepared: Sequence[Prepared], seed: int) -> None:
     except OSError as error:
         raise CannotRun(f"{out}: cannot be written: {error.strerror}") from None
     for one in prepared:
-        text = one.plan.text(seed)
-        write_file(_plan_path(out, one.target), lambda file, text=text: file.write(text))
+        write_file(_plan_path(out, one.target), partial(_write_text, one.plan.text(seed)))
+
+
+def _write_text(text: str, file: TextIO) -> None:
+    file.write(text)
 
 
 def _check_free(out: Path) -> None:
     """Raises WrongUse when a run cannot be written to `out`, before anything is built."""
     if (out / "run.json").exists():
-        raise WrongUse(f"--out {out}: it already holds a run; `assay resume {out}` goes on with it, or name another folder")
+        raise WrongUse(
+            f"--out {out}: it already holds a run; `assay resume {out}` goes on with it, or name another folder"
+        )
     if (out / "cases.jsonl").exists():
         raise WrongUse(f"--out {out}: it holds a cases.jsonl without a run.json; name another folder")
     place = out
@@ -422,5 +430,7 @@ def _make_out(out: Path | None) -> Path:
             link.replace(base / "latest")
             return folder
     except OSError as error:
-        raise CannotRun(f"{error.filename or out}: cannot be written: {error.strerror}; name a folder with --out") from None
+        raise CannotRun(
+            f"{error.filename or out}: cannot be written: {error.strerror}; name a folder with --out"
+        ) from None
     raise CannotRun("assay-out: no free name for this run; name a folder with --out")

@@ -1,0 +1,179 @@
+"""assay doctor: what is there, what is missing, what to do."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from runner import build, targets
+
+# Programs and headers that a build needs, with the Debian package that brings each.
+_PROGRAMS = {
+    "gcc": "gcc",
+    "g++": "g++",
+    "cmake": "cmake",
+    "ninja": "ninja-build",
+}
+_HEADERS = {
+    "gtest/gtest.h": "libgtest-dev",
+    "fmt/core.h": "libfmt-dev",
+    "CLI/CLI.hpp": "libcli11-dev",
+    "nlohmann/json.hpp": "nlohmann-json3-dev",
+    "xxhash.h": "libxxhash-dev",
+    "libunwind.h": "libunwind-dev",
+}
+# Nice to have: what each is for.
+_OPTIONAL = {
+    "ccache": ("ccache", "faster builds"),
+    "clang-format": ("clang-format", "`assay test`"),
+    "clang-tidy": ("clang-tidy", "`assay test`"),
+    "chromium": ("chromium", "the browser tests of `assay test`"),
+    "gdb": ("gdb", "looking at a hanging case"),
+}
+_CMAKE = (3, 25)
+_DISK_GIB = 2  # a build and a full run
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at."""
+
+    what: str
+    state: str  # ok, missing, optional (missing, but only some commands want it)
+    found: str
+    todo: str = ""
+
+    def record(self) -> dict[str, str]:
+        """As JSON."""
+        return asdict(self)
+
+
+def examine() -> list[Finding]:
+    """Everything that Assay needs on this machine."""
+    return [
+        Finding("Python", "ok", f"{sys.version.split()[0]}, {sys.prefix}"),
+        *(_program(name, package) for name, package in _PROGRAMS.items()),
+        *_headers(),
+        *(_optional(name, package, purpose) for name, (package, purpose) in _OPTIONAL.items()),
+        _folder("build folder", build.REPO),
+        _folder("cache for MPI libraries", targets.cache_dir()),
+        _machine(),
+        *(Finding(f"MPI {line['mpi']}", line["health"], line["state"], line["todo"]) for line in libraries()),
+    ]
+
+
+def show(findings: list[Finding]) -> None:
+    """Print a table, and what to do below it."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    styles = {"ok": "green", "missing": "bold red", "optional": "yellow"}
+    table = Table(box=None, pad_edge=False)
+    for title in ("what", "state", "found"):
+        table.add_column(title, overflow="fold")
+    for finding in findings:
+        table.add_row(Text(finding.what), Text(finding.state, style=styles[finding.state]), Text(finding.found))
+    console = Console(highlight=False)
+    console.print(table)
+    todo = [finding for finding in findings if finding.todo and finding.state == "missing"]
+    todo += [finding for finding in findings if finding.todo and finding.state == "optional"]
+    for finding in todo:
+        console.print(Text(f"{finding.what}: {finding.todo}"), soft_wrap=True)
+    if not any(finding.state == "missing" for finding in findings):
+        console.print("Everything that `assay run` needs is there.")
+
+
+def libraries() -> list[dict[str, str]]:
+    """The MPI libraries that can be named here: mpi (SPEC), state (words), health (ok or optional), todo."""
+    lines = []
+    for family in targets.families():
+        about = targets.known()[family]
+        cached = {
+            path.name.removeprefix(f"{family}-") for path in (targets.cache_dir() / "mpi").glob(f"{family}-*[0-9]")
+        }
+        for version in dict.fromkeys([*about["tried"], *sorted(cached, reverse=True)]):
+            state = "installed" if version in cached else "installed when first used"
+            lines.append({"mpi": f"{family}@{version}", "state": state, "health": "ok", "todo": ""})
+        if "debian" in about:
+            there = shutil.which(f"mpicc.{family}")
+            todo = "" if there else f"sudo apt-get install {' '.join(about['debian'])}"
+            lines.append(
+                {
+                    "mpi": f"debian:{family}",
+                    "state": there or "not installed",
+                    "health": "ok" if there else "optional",
+                    "todo": todo,
+                }
+            )
+    if mpicc := shutil.which("mpicc"):
+        lines.append({"mpi": f"mpicc={mpicc}", "state": "on the PATH", "health": "ok", "todo": ""})
+    return lines
+
+
+def _program(name: str, package: str) -> Finding:
+    path = shutil.which(name)
+    if path is None:
+        return Finding(name, "missing", "", f"sudo apt-get install {package}")
+    said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout
+    version = re.search(r"\d+(\.\d+)+", said)
+    if name == "cmake" and version and tuple(map(int, version[0].split(".")[:2])) < _CMAKE:
+        return Finding(name, "missing", version[0], f"cmake {_CMAKE[0]}.{_CMAKE[1]} or newer is needed")
+    return Finding(name, "ok", f"{version[0] if version else ''} {path}".strip())
+
+
+def _headers() -> list[Finding]:
+    """Asks the compiler for each header, in one go where all are there."""
+    compiler = shutil.which("g++")
+    if compiler is None:
+        return []
+
+    def compiles(headers: list[str]) -> bool:
+        source = "".join(f"#if !__has_include(<{header}>)\n#error\n#endif\n" for header in headers)
+        command = [compiler, "-E", "-x", "c++", "-"]
+        return subprocess.run(command, input=source, capture_output=True, text=True, check=False).returncode == 0
+
+    everything = compiles(list(_HEADERS))
+    return [
+        Finding(package, "ok", header)
+        if everything or compiles([header])
+        else Finding(package, "missing", "", f"sudo apt-get install {package}")
+        for header, package in _HEADERS.items()
+    ]
+
+
+def _optional(name: str, package: str, purpose: str) -> Finding:
+    path = shutil.which(name)
+    if path is None:
+        return Finding(name, "optional", f"for {purpose}", f"sudo apt-get install {package}")
+    return Finding(name, "ok", path)
+
+
+def _folder(what: str, folder: Path) -> Finding:
+    place = folder
+    while not place.exists():
+        place = place.parent
+    if not os.access(place, os.W_OK):
+        return Finding(what, "missing", f"{folder} is not writable", f"make {place} writable, or use another place")
+    free = shutil.disk_usage(place).free / 2**30
+    if free < _DISK_GIB:
+        return Finding(what, "missing", f"{folder}: {free:.1f} GiB free", f"make room: {_DISK_GIB} GiB are needed")
+    return Finding(what, "ok", f"{folder}, {free:.0f} GiB free")
+
+
+def _machine() -> Finding:
+    size = shutil.disk_usage("/dev/shm") if Path("/dev/shm").exists() else None
+    if size is not None and size.free < 256 * 2**20:
+        return Finding(
+            "shared memory",
+            "optional",
+            f"/dev/shm: {size.free / 2**20:.0f} MiB free",
+            "make /dev/shm larger (containers: --shm-size=1g): libraries put messages there",
+        )
+    there = f"/dev/shm: {size.free / 2**30:.1f} GiB free" if size else "no /dev/shm"
+    return Finding("machine", "ok", f"{targets.cores()} cores, {there}")

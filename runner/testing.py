@@ -1,0 +1,236 @@
+"""assay test: the tests of Assay itself, step by step. A step is a line of STEPS and a function that raises Failed."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from rich.console import Console
+from rich.text import Text
+
+from runner import build, targets
+from runner.build import REPO
+from runner.model import CannotRun, WrongUse
+from runner.plan import must_be_one_of
+
+LOGS = REPO / "build" / "test"
+SHOWN_LINES = 40  # of a failed step
+TIDY_SECONDS = 240.0  # after that clang-tidy takes up no further file; what it found good it does not look at again
+SANITIZED = {
+    # The MPI library is not instrumented: what it keeps until its end is not ours.
+    "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=0:handle_segv=0:handle_abort=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0",
+    "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
+}
+
+
+class Failed(Exception):
+    """A step did not pass; the message is one line, the log has the rest."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of `assay test`."""
+
+    name: str
+    about: str
+    run: Callable[[IO[str]], str]  # writes to the log; returns a remark
+
+
+def ruff(log: IO[str]) -> str:
+    """Lint and format of Python."""
+    sources = _python_sources()
+    _must(log, sys.executable, "-m", "ruff", "check", *sources)
+    _must(log, sys.executable, "-m", "ruff", "format", "--check", *sources)
+    return ""
+
+
+def mypy(log: IO[str]) -> str:
+    """Types of Python."""
+    _must(log, sys.executable, "-m", "mypy", "--strict")
+    return ""
+
+
+def clang_format(log: IO[str]) -> str:
+    """Format of C and C++."""
+    sources = _sources(".cpp", ".hpp", ".c", ".h")
+    _must(log, "clang-format", "--dry-run", "-Werror", *sources)
+    return f"{len(sources)} files"
+
+
+def unit(log: IO[str]) -> str:
+    """C++ unit tests."""
+    folder = _debug_build(log)
+    _must(log, "ctest", "--test-dir", str(folder), "--output-on-failure", "--no-tests=error", "--timeout", "120")
+    return ""
+
+
+def python(log: IO[str]) -> str:
+    """Python unit tests, with fake ranks."""
+    _must(log, sys.executable, "-m", "pytest", "-n", "2", "tests/python")
+    return _last_line(log)
+
+
+def browser(log: IO[str]) -> str:
+    """The report in a browser."""
+    _must(log, sys.executable, "-m", "pytest", "tests/browser")
+    return _last_line(log)
+
+
+def smoke(log: IO[str]) -> str:
+    """The smoke tier on real ranks, 2 and 4 of them."""
+    return _suite_run(log, "smoke", "--np", "2,4")
+
+
+def sanitized(log: IO[str]) -> str:
+    """The smoke tier with AddressSanitizer and UndefinedBehaviorSanitizer."""
+    env = [word for name, value in SANITIZED.items() for word in ("--env", f"{name}={value}")]
+    return _suite_run(log, "asan", "--preset", "asan", "--timeout-scale", "4", *env)
+
+
+def clang_tidy(log: IO[str]) -> str:
+    """Static analysis of C++; a file is looked at again only when it, a header or the rules have changed."""
+    database = _debug_build(log)
+    headers = hashlib.sha256()
+    for name in [".clang-tidy", *_sources(".hpp", ".h")]:
+        headers.update((REPO / name).read_bytes())
+    done = REPO / "build" / "clang-tidy"
+    done.mkdir(parents=True, exist_ok=True)
+    todo = []
+    for name in _sources(".cpp"):
+        if name.startswith("tests/"):
+            continue
+        stamp = done / hashlib.sha256(headers.digest() + name.encode() + (REPO / name).read_bytes()).hexdigest()
+        if not stamp.exists():
+            todo.append((name, stamp))
+    deadline = time.monotonic() + TIDY_SECONDS
+
+    def check(item: tuple[str, Path]) -> tuple[str, str] | None:
+        name, stamp = item
+        if time.monotonic() > deadline:
+            return None
+        command = ["clang-tidy", "-p", str(database), "--quiet", name]
+        done = subprocess.run(command, cwd=REPO, capture_output=True, text=True, check=False)
+        if done.returncode == 0:
+            stamp.touch()
+            return name, ""
+        return name, done.stdout or done.stderr
+
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        results = list(pool.map(check, todo))
+    bad = [result for result in results if result and result[1]]
+    for name, output in bad:
+        log.write(f"{name}\n{output}\n")
+    if bad:
+        raise Failed(f"{len(bad)} of {len(todo)} files: {', '.join(name for name, _ in bad)}")
+    late = sum(result is None for result in results)
+    return f"{len(todo) - late} files looked at" + (f", {late} left for the next time" if late else "")
+
+
+STEPS = (
+    Step("ruff", "lint and format of Python", ruff),
+    Step("mypy", "types of Python", mypy),
+    Step("clang-format", "format of C and C++", clang_format),
+    Step("unit", "C++ unit tests", unit),
+    Step("python", "Python unit tests, with fake ranks", python),
+    Step("browser", "the report in a browser", browser),
+    Step("smoke", "the smoke tier on real ranks, 2 and 4 of them", smoke),
+    Step("asan", "the smoke tier with AddressSanitizer and UndefinedBehaviorSanitizer", sanitized),
+    Step("clang-tidy", "static analysis of C++", clang_tidy),
+)
+
+
+def show() -> int:
+    """Print the steps."""
+    for step in STEPS:
+        print(f"{step.name:<14} {step.about}")
+    return 0
+
+
+def run(names: Sequence[str]) -> int:
+    """Run the named steps, or all; 0 when all passed. The last line is `N passed, N failed`."""
+    for name in names:
+        must_be_one_of("step", name, [step.name for step in STEPS])
+    console = Console(highlight=False)
+    LOGS.mkdir(parents=True, exist_ok=True)
+    begin = time.monotonic()
+    failed = []
+    chosen = [step for step in STEPS if not names or step.name in names]
+    for step in chosen:
+        start = time.monotonic()
+        path = LOGS / f"{step.name}.log"
+        with path.open("w+") as log:
+            try:
+                remark, passed = step.run(log), True
+            except (Failed, CannotRun, WrongUse) as error:
+                remark, passed = str(error), False
+        word = Text("passed", "green") if passed else Text("failed", "bold red")
+        seconds = f"{time.monotonic() - start:6.1f} s"
+        console.print(Text.assemble(f"{step.name:<14} ", word, f" {seconds}  {remark}".rstrip()), soft_wrap=True)
+        if not passed:
+            failed.append(step.name)
+            for line in path.read_text(errors="replace").splitlines()[-SHOWN_LINES:]:
+                console.print(Text(f"    {line}"), soft_wrap=True)
+    if failed:
+        console.print(f"failed: {', '.join(failed)}; repeat with: ./assay test {' '.join(failed)} (logs in {LOGS})")
+    seconds = f"{time.monotonic() - begin:.0f} s"
+    console.print(f"{len(chosen) - len(failed)} passed, {len(failed)} failed ({seconds})")
+    return 1 if failed else 0
+
+
+def _debug_build(log: IO[str]) -> Path:
+    library = targets.resolve(targets.known()["default"])
+    return build.build(library, "debug", {"ASSAY_TESTS": "ON"}, note=lambda text: print(text, file=log))
+
+
+def _suite_run(log: IO[str], name: str, *options: str) -> str:
+    """`assay run` of the smoke tier, into an empty folder."""
+    out = LOGS / name
+    shutil.rmtree(out, ignore_errors=True)
+    _must(log, str(REPO / "assay"), "run", "--tier", "smoke", "--out", str(out), *options)
+    return _last_line(log)
+
+
+def _must(log: IO[str], *command: str) -> None:
+    """Run in the repository with all output in the log. Raises Failed."""
+    log.write(f"$ {' '.join(command)}\n")
+    log.flush()
+    environment = {**os.environ, "PYTHONPATH": str(REPO)}
+    try:
+        done = subprocess.run(
+            command, cwd=REPO, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, check=False
+        )
+    except FileNotFoundError:
+        raise Failed(f"{command[0]} is not installed; `assay doctor` says what to do") from None
+    if done.returncode != 0:
+        raise Failed(f"{Path(command[0]).name} ended with {done.returncode}")
+
+
+def _last_line(log: IO[str]) -> str:
+    log.flush()
+    lines = [line for line in Path(log.name).read_text(errors="replace").splitlines() if line.strip()]
+    return lines[-1].strip("= ") if lines else ""
+
+
+def _python_sources() -> list[str]:
+    return [name for name in ("runner", "reports", "tests") if (REPO / name).exists()]
+
+
+def _sources(*endings: str) -> list[str]:
+    """Files of the repository, below it, without what was built."""
+    return sorted(_below(endings))
+
+
+def _below(endings: Iterable[str]) -> Iterable[str]:
+    for folder in ("framework", "communicators", "datatypes", "suites", "faults", "tests"):
+        for path in (REPO / folder).rglob("*"):
+            if path.suffix in endings:
+                yield str(path.relative_to(REPO))

@@ -1,0 +1,282 @@
+"""The command line from the first argument to the exit code, with a fake library: fake_suite.py plays its ranks."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runner import build, cli, doctor, targets
+from runner.commands import run as run_command
+
+REPO = Path(__file__).resolve().parents[2]
+FAKE = Path(__file__).with_name("fake_suite.py")
+CASES = [f"fake.case/n={number}" for number in range(20)]
+
+_LISTER = """#!/usr/bin/env python3
+import json, sys
+what = sys.argv[1].removeprefix("--list=")
+cases = [{{"case": case}} for case in {cases!r}] + {unsupported!r}
+lines = {{
+    "tests": [{{"test": "fake.case", "requirements": ["fake.one"], "note": "a fake"}}],
+    "axes": [{{"axis": "n", "value": str(n), "note": "", "lacks": ""}} for n in range(20)],
+    "build": [{{"binary": ""}}],
+    "cases": cases,
+}}[what]
+print("\\n".join(map(json.dumps, lines)))
+"""
+_MPIEXEC = """#!/bin/sh
+np=$2
+while [ "${{1##*/}}" != assay-suite ]; do shift; done
+shift
+exec {python} {fake} "$np" {faults} "$@"
+"""
+
+
+class World:
+    """A fake library in a folder."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.folder = folder
+        self.out = folder / "out"
+        self.faults = folder / "faults.json"
+        library = targets.Library("mpich@9.9", "mpich", "9.9", folder, str(folder / "mpiexec"), None)
+        monkeypatch.setattr(targets, "resolve", lambda spec: library)
+        monkeypatch.setattr(build, "build", lambda *_, **__: folder)
+        monkeypatch.chdir(folder)
+        self.set()
+        self.program("mpiexec", _MPIEXEC.format(python=sys.executable, fake=FAKE, faults=self.faults))
+
+    def set(self, cases: list[str] | None = None, unsupported: list[str] = [], **faults: dict[str, Any]) -> None:  # noqa: B006
+        """What the suite lists, and which case goes wrong how."""
+        self.faults.write_text(json.dumps({"cases": faults}))
+        lines = [{"case": case, "unsupported": "too few ranks"} for case in unsupported]
+        self.program("assay-suite", _LISTER.format(cases=CASES if cases is None else cases, unsupported=lines))
+
+    def program(self, name: str, text: str) -> None:
+        path = self.folder / name
+        path.write_text(text)
+        path.chmod(0o755)
+
+    def record(self) -> dict[str, Any]:
+        record: dict[str, Any] = json.loads((self.out / "run.json").read_text())
+        return record
+
+    def lines(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in (self.out / "cases.jsonl").read_text().splitlines()]
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    return World(tmp_path, monkeypatch)
+
+
+def says(capsys: pytest.CaptureFixture[str]) -> str:
+    """The one sentence on stderr."""
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1, lines
+    return lines[0]
+
+
+def test_run_leaves_all_its_files(world: World) -> None:
+    world.set(unsupported=["fake.case/n=99"])
+    assert cli.main(["run", "--out", "out", "--np", "2,3", "--tier", "full"]) == 0
+    assert {path.name for path in world.out.iterdir()} == {
+        "run.json",
+        "cases.jsonl",
+        "junit.xml",
+        "report.html",
+        "plans",
+        "logs",
+    }
+    record = world.record()
+    assert record["finished"] is True
+    assert record["tier"] == "full"
+    assert [about["name"] for about in record["targets"]] == ["mpich@9.9/np2", "mpich@9.9/np3"]
+    assert record["cases"] == {"listed": 42, "selected": 42, "ran": 40, "unsupported": 2}
+    assert record["status"] == {"pass": 40, "unsupported": 2}
+    assert [job["end"] for about in record["targets"] for job in about["jobs"]] == ["complete", "complete"]
+    assert (world.out / "plans" / "mpich@9.9_np3.txt").read_text().startswith("assay-plan 1 seed=1 cases=20\n")
+    lines = world.lines()
+    assert {line["case"]: line.get("reason") for line in lines if line["status"] == "unsupported"} == {
+        "fake.case/n=99": "too few ranks"
+    }
+    assert all(line["requirements"] == ["fake.one"] for line in lines)
+
+
+def test_failure_exit_code_and_repeat_command(world: World) -> None:
+    world.set(**{CASES[3]: {"kind": "fail", "rank": 1}})
+    assert cli.main(["run", "--out", "out", "--seed", "8", "--env", "A=b c"]) == 1
+    (failed,) = [line for line in world.lines() if line["status"] == "fail"]
+    assert failed["case"] == CASES[3]
+    assert failed["repeat"] == f"./assay run --mpi mpich@9.9 --np 2 --seed 8 --env 'A=b c' --select '{CASES[3]}'"
+
+
+def test_known_failure_is_expected(world: World, tmp_path: Path) -> None:
+    world.set(**{CASES[3]: {"kind": "fail", "rank": 1}})
+    known = tmp_path / "known.toml"
+    known.write_text(f'[[known]]\ncase = "{CASES[3]}"\nreason = "a bug"\nlink = "bug.c"\n')
+    assert cli.main(["run", "--out", "out", "--known", str(known)]) == 0
+    assert world.record()["status"] == {"pass": 19, "xfail": 1}
+
+
+def test_nothing_applicable(world: World) -> None:
+    world.set(cases=[], unsupported=["fake.case/n=99"])
+    assert cli.main(["run", "--out", "out"]) == 77
+
+
+def test_selection_that_matches_nothing_writes_nothing(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    world.set(cases=[])
+    assert cli.main(["run", "--out", "out", "--select", "x*"]) == 2
+    assert "nothing matches --select 'x*'" in says(capsys)
+    assert not world.out.exists()
+
+
+def test_resume_runs_what_is_left(world: World) -> None:
+    assert cli.main(["run", "--out", "out", "--order", "shuffle"]) == 0
+    journal, record = world.out / "cases.jsonl", world.record()
+    lines = journal.read_text().splitlines(keepends=True)
+    journal.write_text("".join(lines[:12]) + lines[12][:20])  # killed while it wrote
+    (world.out / "run.json").write_text(json.dumps({**record, "finished": False}))
+    assert cli.main(["resume", "out"]) == 0
+    assert sorted(line["case"] for line in world.lines()) == sorted(CASES)
+    resumed = world.record()
+    assert resumed["finished"] is True
+    assert [job["cases"] for job in resumed["targets"][0]["jobs"]] == [20, 8]
+    assert resumed["options"] == record["options"]
+    assert resumed["started"] == record["started"]
+
+
+def test_resume_after_the_end_runs_nothing(world: World) -> None:
+    assert cli.main(["run", "--out", "out"]) == 0
+    before = (world.out / "cases.jsonl").read_bytes()
+    assert cli.main(["resume", "out"]) == 0
+    assert (world.out / "cases.jsonl").read_bytes() == before
+
+
+def test_launcher_that_fails(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    world.program("mpiexec", "#!/bin/sh\necho no such host >&2\nexit 5\n")
+    assert cli.main(["run", "--out", "out"]) == 3
+    assert "mpich@9.9/np2: could not run" in capsys.readouterr().err
+    assert world.record()["finished"] is False
+
+
+def test_default_folder_and_latest(world: World) -> None:
+    assert cli.main(["run"]) == 0
+    assert cli.main(["run"]) == 0
+    folders = [path for path in (world.folder / "assay-out").iterdir() if not path.is_symlink()]
+    assert len(folders) == 2
+    assert (world.folder / "assay-out" / "latest").resolve() == max(folders)
+
+
+def test_folder_that_holds_a_run(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    world.out.mkdir()
+    (world.out / "run.json").write_text("{}")
+    assert cli.main(["run", "--out", "out"]) == 2
+    assert "assay resume out" in says(capsys)
+    (world.out / "run.json").rename(world.out / "cases.jsonl")
+    assert cli.main(["run", "--out", "out"]) == 2
+    assert "without a run.json" in says(capsys)
+    assert cli.main(["run", "--out", "faults.json"]) == 2
+    assert "is a file" in says(capsys)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["rnu"], "unknown command 'rnu'; did you mean run?"),
+        (["run", "--teir", "full"], "No such option '--teir'"),
+        (["run", "--tier", "ful"], "unknown tier 'ful'; did you mean full?"),
+        (["run", "--order", "listd"], "unknown order 'listd'; did you mean listed?"),
+        (["run", "--np", "two"], "--np two: not a number of ranks"),
+        (["run", "--np", "100000"], "--force-np"),
+        (["run", "--shard", "3/2"], "--shard 3/2: use i/n"),
+        (["run", "--axis", "comm"], "--axis comm: use NAME=LIST"),
+        (["run", "--suite", "fakee"], "unknown suite 'fakee'; did you mean fake?"),
+        (["run", "--axis", "n=77"], "unknown n '77'"),
+        (["run", "--env", "A"], "--env A: use NAME=VALUE"),
+        (["run", "--preload", "/no/lib.so"], "there is no such library"),
+        (["run", "--known", "/no/file.toml"], "cannot read /no/file.toml"),
+        (["run", "--seed", "x"], "--seed"),
+        (["run", "--preset", "fast"], "--preset"),
+        (["list", "casses"], "unknown list 'casses'; did you mean cases"),
+        (["resume", "/no/where"], "holds no run"),
+        (["report", "/no/where"], "holds no run"),
+        (["report"], "Missing argument"),
+    ],
+)
+def test_wrong_use_is_one_sentence(
+    world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str], sentence: str
+) -> None:
+    if "--preset" in words:
+        monkeypatch.undo()
+    assert cli.main(words) == 2
+    said = says(capsys)
+    assert said.startswith("assay: ")
+    assert sentence in said
+    assert not world.out.exists()
+
+
+def test_list(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    world.set(unsupported=["fake.case/n=99"])
+    assert cli.main(["list", "cases", "--json"]) == 0
+    assert [line["case"] for line in json.loads(capsys.readouterr().out)] == [*CASES, "fake.case/n=99"]
+    assert cli.main(["list", "cases"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "fake.case/n=99  (unsupported: too few ranks)"
+    assert cli.main(["list", "tests"]) == 0
+    assert capsys.readouterr().out.split() == ["fake.case", "a", "fake"]
+    assert cli.main(["list", "axes", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)) == 20
+    assert cli.main(["list", "mpis"]) == 0
+    assert "impi@2021.19.0" in capsys.readouterr().out
+
+
+def test_report_writes_what_is_named(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["run", "--out", "out"]) == 0
+    (world.out / "report.html").unlink()
+    (world.out / "junit.xml").unlink()
+    assert cli.main(["report", "out", "--junit"]) == 0
+    assert (world.out / "junit.xml").exists()
+    assert not (world.out / "report.html").exists()
+    assert "assay: 20 pass 0 fail" in capsys.readouterr().out
+
+
+def test_doctor(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["doctor", "--json"]) == 0
+    found = {line["what"]: line for line in json.loads(capsys.readouterr().out)}
+    assert found["cmake"]["state"] == "ok"
+    monkeypatch.setitem(doctor._PROGRAMS, "no-such-program", "its-package")
+    monkeypatch.setitem(doctor._HEADERS, "no/such.h", "libnosuch-dev")
+    assert cli.main(["doctor"]) == 3
+    said = capsys.readouterr().out
+    assert "no-such-program: sudo apt-get install its-package" in said
+    assert "libnosuch-dev: sudo apt-get install libnosuch-dev" in said
+
+
+def test_run_record_without_targets_cannot_be_resumed(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    world.out.mkdir()
+    record = run_command.Request(["mpich@9.9"], [2], cli.Selection(), cli.Options()).record()
+    (world.out / "run.json").write_text(json.dumps({"format": 1, **record, "finished": False}))
+    assert cli.main(["resume", "out"]) == 2
+    assert "run again" in says(capsys)
+
+
+def test_launcher_script_from_anywhere(tmp_path: Path) -> None:
+    """Through a symlink, from another folder, with a folder `runner` and a pyenv shim in the way."""
+    (tmp_path / "runner").mkdir()
+    (tmp_path / "runner" / "__main__.py").write_text("print('the wrong runner')")
+    link = tmp_path / "a link"
+    link.symlink_to(REPO / "assay")
+    shim = tmp_path / "shims" / "python3"
+    shim.parent.mkdir()
+    shim.write_text("#!/bin/sh\nexit 9\n")
+    shim.chmod(0o755)
+    environment = {**os.environ, "PATH": f"{shim.parent}:{os.environ['PATH']}", "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run([link, "--help"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert "assay run" in done.stdout
