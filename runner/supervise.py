@@ -37,6 +37,7 @@ class Patience:
 
     cpu: float = 10.0  # CPU time of any one rank in one case
     idle: float = 4.0  # times `cpu` of wall time while no rank uses the CPU
+    unseen: float = 0.5  # that a case may take before its ranks are looked at, whatever the load
     hello: float = 60.0  # from the launch to the last hello
     refusal: float = 1.0  # without any event, after one rank ended the case with an error
     death: float = 0.1  # for the last words of the others after a rank died
@@ -303,7 +304,8 @@ class _Reader:
 class _Stall:
     """How much time the earliest unfinished case has taken: CPU time of its ranks, and time in which none worked."""
 
-    def __init__(self) -> None:
+    def __init__(self, unseen: float) -> None:
+        self.unseen = unseen  # seconds that a case may take before anybody looks
         self.index = -1
         self._restart(0.0)
 
@@ -319,7 +321,7 @@ class _Stall:
         if index != self.index:
             self.index = index
             self._restart(now)
-        if now - self.since < 0.5 or now - self.sampled < 0.1:
+        if now - self.since < self.unseen or now - self.sampled < 0.1:
             return ""
         samples: dict[int, Sample] = {rank.pid: found for rank in ranks if (found := rank.look())}
         elapsed = now - self.sampled if self.sampled else 0.0
@@ -447,7 +449,7 @@ class _Job:
     def _watch(self) -> tuple[str, judge.Blame | None]:
         """Read along until the job is over or has to be ended; how it ended, and who is to blame if that is known."""
         run, patience = self._run, self._run.patience
-        stall = _Stall()
+        stall = _Stall(patience.unseen)
         active = quiet = died = time.monotonic()  # last event; since when a refused case is quiet; first death
         events = 0
         refusal = (-1, 0)  # case that a rank ended with an error, events of those still in it
@@ -561,8 +563,9 @@ class _Job:
                 return "complete", "", None
             if end != "finalize hung":
                 end = "finalize crash"
-            late = [f"rank {log.rank}: {self._end_words(log)}" for log in self.logs if not log.finished]
-            self._run.on_note(f"{self._run.target.name}: {end} after the last case ({'; '.join(late)})")
+            late = [log for log in self.logs if log.death] or [log for log in self.logs if not log.finished]
+            words = "; ".join(f"rank {log.rank}: {self._end_words(log)}" for log in late)
+            self._run.on_note(f"{self._run.target.name}: {end} after the last case ({words})")
             return end, "", None
         for log in self.logs:  # last words that came while the job was being ended
             death = log.death

@@ -168,7 +168,7 @@ def test_finalize_crash_is_a_note(tmp_path: Path) -> None:
     outcome = run(tmp_path, PLAN, {"start": {"kind": "finalize_crash"}})
     assert outcome.failed() == {}
     assert outcome.ends == ["finalize crash"]
-    assert "rank 1: SIGSEGV in MPI_Finalize" in outcome.notes[0]
+    assert outcome.notes == ["fake@1.0/np2: finalize crash after the last case (rank 1: SIGSEGV in MPI_Finalize)"]
 
 
 @pytest.mark.parametrize(
