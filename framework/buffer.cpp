@@ -1,0 +1,270 @@
+#include "framework/buffer.hpp"
+
+#include "framework/data.hpp"
+#include "framework/record.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+#include <new>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "mpi_calls.hpp"
+
+namespace assay {
+namespace {
+
+constexpr std::size_t guard_size = 64, chunk_size = std::size_t{1} << 20;
+
+std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
+
+// Whether the elements of a layout lie back to back and any bytes are valid data.
+bool simple(layout const& map) {
+    auto const& runs = map.runs();
+    return runs.size() == 1 && runs[0].type->plain() && static_cast<std::size_t>(map.extent()) == map.size();
+}
+
+bool all_poison(unsigned char const* from, unsigned char const* to) {
+    static auto const block = [] {
+        std::array<unsigned char, 4096> bytes{};
+        bytes.fill(poison_byte);
+        return bytes;
+    }();
+    while (from < to) {
+        auto const n = std::min<std::size_t>(static_cast<std::size_t>(to - from), block.size());
+        if (std::memcmp(from, block.data(), n) != 0) return false;
+        from += n;
+    }
+    return true;
+}
+
+} // namespace
+
+memory_pool::~memory_pool() {
+    for (auto const& r : regions_) munmap(r.base, r.size + static_cast<std::size_t>(sysconf(_SC_PAGESIZE)));
+}
+
+std::span<unsigned char> memory_pool::take(std::size_t size) {
+    size = round_up(size, 64);
+    for (auto& c : chunks_)
+        if (c.used + size <= c.bytes.size() - 64) {
+            auto* start = c.bytes.data() + c.used;
+            c.used += size;
+            return {start, size};
+        }
+    auto& c = chunks_.emplace_back();
+    c.bytes.resize(std::max(size + 128, chunk_size));
+    c.used = (64 - reinterpret_cast<std::uintptr_t>(c.bytes.data()) % 64) % 64;
+    auto* start = c.bytes.data() + c.used;
+    c.used += size;
+    return {start, size};
+}
+
+std::span<unsigned char> memory_pool::take_page_end(std::size_t size) {
+    auto const page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    auto const whole = round_up(size, page);
+    region* best = nullptr;
+    for (auto& r : regions_)
+        if (!r.used && r.size >= whole && (best == nullptr || r.size < best->size)) best = &r;
+    if (best == nullptr) {
+        void* base = mmap(nullptr, whole + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (base == MAP_FAILED) throw std::bad_alloc();
+        mprotect(static_cast<unsigned char*>(base) + whole, page, PROT_NONE);
+        best = &regions_.emplace_back(region{static_cast<unsigned char*>(base), whole, false});
+    }
+    best->used = true;
+    return {best->base + best->size - size, size};
+}
+
+std::span<unsigned char> memory_pool::take_from_mpi(std::size_t size) {
+    void* base = nullptr;
+    if (MPI_Alloc_mem(static_cast<MPI_Aint>(size), MPI_INFO_NULL, &base) != MPI_SUCCESS || base == nullptr) throw std::bad_alloc();
+    from_mpi_.push_back(base);
+    return {static_cast<unsigned char*>(base), size};
+}
+
+void memory_pool::take_back() {
+    for (auto& c : chunks_) c.used = (64 - reinterpret_cast<std::uintptr_t>(c.bytes.data()) % 64) % 64;
+    for (auto& r : regions_) r.used = false;
+    for (auto* base : from_mpi_) MPI_Free_mem(base);
+    from_mpi_.clear();
+}
+
+buffer::buffer(memory_pool& pool, recorder& findings, layout const& map, std::size_t count, placement where)
+    : pool_(pool), findings_(findings), map_(map), count_(count) {
+    if (count > 0 && map.size() > 0) {
+        auto const last = static_cast<std::ptrdiff_t>(count - 1) * map.extent();
+        low_ = map.true_lb() + std::min<std::ptrdiff_t>(last, 0);
+        high_ = map.true_lb() + map.true_extent() + std::max<std::ptrdiff_t>(last, 0);
+    }
+    auto const span = static_cast<std::size_t>(high_ - low_);
+    // The address itself must lie inside the storage, whatever the lower bound, so that it is a valid pointer.
+    auto const before = static_cast<std::size_t>(std::max<std::ptrdiff_t>(-low_, 0)), after = static_cast<std::size_t>(std::max<std::ptrdiff_t>(low_, 0));
+    auto const alignment = map.alignment();
+    switch (where) {
+    case placement::page_end: {
+        storage_ = pool.take_page_end(guard_size + span + after + alignment);
+        auto const end = reinterpret_cast<std::uintptr_t>(storage_.data()) + storage_.size();
+        address_ = reinterpret_cast<unsigned char*>((end - static_cast<std::uintptr_t>(std::max<std::ptrdiff_t>(high_, 0))) / alignment * alignment);
+        break;
+    }
+    case placement::heap:
+    case placement::unaligned:
+    case placement::alloc_mem: {
+        auto const size = 2 * guard_size + span + before + after + 128;
+        storage_ = where == placement::alloc_mem ? pool.take_from_mpi(size) : pool.take(size);
+        auto const first = reinterpret_cast<std::uintptr_t>(storage_.data()) + guard_size + before;
+        address_ = reinterpret_cast<unsigned char*>(round_up(first, 64));
+        if (where == placement::unaligned) address_ += alignment % 64;
+        break;
+    }
+    }
+}
+
+void buffer::poison() {
+    std::memset(storage_.data(), poison_byte, storage_.size());
+    filled_ = 0;
+}
+
+void buffer::packed(layout const& map, std::uint64_t key, std::size_t elements, std::vector<unsigned char>& out) {
+    out.resize(map.size() * elements);
+    stream_bytes(key, 0, out.data(), out.size());
+    bool plain = true;
+    for (auto const& run : map.runs()) plain &= run.type->plain();
+    if (plain) return;
+    auto* at = out.data();
+    for (std::size_t e = 0; e < elements; ++e)
+        for (auto const& run : map.runs()) {
+            auto const& type = *run.type;
+            if (type.plain()) {
+                at += run.count * type.size;
+                continue;
+            }
+            for (std::size_t i = 0; i < run.count; ++i, at += type.size)
+                for (std::size_t k = 0; k < type.size; ++k) at[k] = static_cast<unsigned char>((at[k] & type.keep[k]) | type.set[k]);
+        }
+}
+
+void buffer::scatter(unsigned char* origin, std::vector<unsigned char> const& stream, std::size_t elements) const {
+    auto const* from = stream.data();
+    for (std::size_t e = 0; e < elements; ++e) {
+        auto* element = origin + static_cast<std::ptrdiff_t>(e) * map_.extent();
+        for (auto const& run : map_.runs()) {
+            auto const bytes = run.count * run.type->size;
+            std::memcpy(element + run.offset, from, bytes);
+            from += bytes;
+        }
+    }
+}
+
+void buffer::fill(std::uint64_t key) {
+    key_ = key;
+    filled_ = count_;
+    if (high_ > low_ && simple(map_)) {
+        auto *begin = storage_.data(), *end = begin + storage_.size();
+        std::memset(begin, poison_byte, static_cast<std::size_t>(address_ + low_ - begin));
+        stream_bytes(key, 0, address_ + low_, static_cast<std::size_t>(high_ - low_));
+        std::memset(address_ + high_, poison_byte, static_cast<std::size_t>(end - (address_ + high_)));
+        return;
+    }
+    poison();
+    filled_ = count_;
+    if (high_ == low_) return;
+    packed(map_, key, count_, pool_.scratch);
+    scatter(address_, pool_.scratch, count_);
+}
+
+// Bytes that carry no value may hold anything: take them as they came.
+void buffer::ignore_insignificant(unsigned char* origin, std::size_t elements) const {
+    for (auto const& run : map_.runs()) {
+        auto const& type = *run.type;
+        for (std::size_t k = 0; k < type.size; ++k) {
+            if (type.carries(k)) continue;
+            for (std::size_t e = 0; e < elements; ++e)
+                for (std::size_t i = 0; i < run.count; ++i) {
+                    auto const offset = static_cast<std::ptrdiff_t>(e) * map_.extent() + run.offset + static_cast<std::ptrdiff_t>(i * type.size + k);
+                    origin[offset] = address_[offset];
+                }
+        }
+    }
+}
+
+void buffer::expect(std::uint64_t key, std::size_t elements, std::string const& who, std::source_location where) {
+    auto const* begin = storage_.data();
+    auto const* end = begin + storage_.size();
+    bool good = all_poison(begin, address_ + low_) && all_poison(address_ + high_, end);
+    if (good && simple(map_)) {
+        // Piece by piece against the stream, without building the whole expectation.
+        std::array<unsigned char, 4096> block;
+        auto const total = elements * map_.size();
+        for (std::size_t at = 0; at < total && good; at += block.size()) {
+            auto const n = std::min(block.size(), total - at);
+            stream_bytes(key, at, block.data(), n);
+            good = std::memcmp(block.data(), address_ + low_ + static_cast<std::ptrdiff_t>(at), n) == 0;
+        }
+        good = good && all_poison(address_ + low_ + static_cast<std::ptrdiff_t>(total), address_ + high_);
+        if (good) return;
+    }
+    std::vector<unsigned char> stream;
+    packed(map_, key, elements, stream);
+    auto& image = pool_.scratch;
+    image.assign(storage_.size(), poison_byte);
+    auto* origin = image.data() + (address_ - begin);
+    scatter(origin, stream, elements);
+    ignore_insignificant(origin, elements);
+    if (std::memcmp(image.data(), begin, storage_.size()) != 0) report(image.data(), elements, who, where);
+}
+
+void buffer::expect_unchanged(std::source_location where) { expect(key_, filled_, "of the send buffer, which MPI may not change", where); }
+void buffer::expect_untouched(std::source_location where) { expect(0, 0, "of a buffer that nothing was to be written to", where); }
+
+std::string buffer::position(std::ptrdiff_t offset, std::size_t elements, char const*& kind) const {
+    kind = "guard";
+    if (offset < low_) return fmt::format("{} bytes before the first byte of the buffer", low_ - offset);
+    if (offset >= high_) return fmt::format("{} bytes behind the last byte of the buffer", offset - high_ + 1);
+    for (std::size_t e = 0; e < count_; ++e) {
+        auto const in_element = offset - static_cast<std::ptrdiff_t>(e) * map_.extent();
+        if (map_.extent() > 0 && in_element >= map_.extent() + map_.true_extent()) continue; // far ahead: skip quickly
+        for (std::size_t r = 0; r < map_.runs().size(); ++r) {
+            auto const& run = map_.runs()[r];
+            auto const in_run = in_element - run.offset;
+            if (in_run < 0 || static_cast<std::size_t>(in_run) >= run.count * run.type->size) continue;
+            kind = "data";
+            return fmt::format("element {} of {}{}, byte {} of it: byte {} of a {}", e, count_,
+                               e >= elements ? " (beyond the end of the message)" : "", in_element - map_.lb(),
+                               static_cast<std::size_t>(in_run) % run.type->size, run.type->name);
+        }
+    }
+    kind = "gap";
+    return fmt::format("offset {} from the buffer's address, a gap between data", offset);
+}
+
+void buffer::report(unsigned char const* expected, std::size_t elements, std::string const& who, std::source_location where) {
+    auto const* got = storage_.data();
+    std::size_t first = storage_.size(), last = 0, wrong = 0;
+    for (std::size_t i = 0; i < storage_.size(); ++i)
+        if (expected[i] != got[i]) {
+            first = std::min(first, i);
+            last = i;
+            ++wrong;
+        }
+    auto const offset = (got + first) - address_;
+    char const* kind = "";
+    auto const place = position(offset, elements, kind);
+    auto text = fmt::format("{} {}: {}: expected {:02x}, received {:02x}; {} of {} bytes wrong, from offset {} to {}", kind, who,
+                            place, expected[first], got[first], wrong, high_ - low_, offset, (got + last) - address_);
+    // Two lines of 16 bytes from the line in which the first wrong byte lies.
+    for (std::size_t line = first / 16 * 16, n = 0; line < storage_.size() && n < 2; line += 16, ++n) {
+        std::string e, g, marks;
+        for (std::size_t i = line; i < std::min(line + 16, storage_.size()); ++i) {
+            e += fmt::format(" {:02x}", expected[i]);
+            g += fmt::format(" {:02x}", got[i]);
+            marks += expected[i] == got[i] ? "   " : " ^^";
+        }
+        text += fmt::format("\n{:>+8} expected{}\n         received{}\n                 {}", (got + line) - address_, e, g, marks);
+    }
+    findings_.add(kind, level::must, std::move(text), where);
+}
+
+} // namespace assay

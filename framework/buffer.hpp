@@ -1,0 +1,86 @@
+// Message buffers that notice every wrong byte: data, gaps between the data, guards around them.
+#pragma once
+#include "framework/catalogues.hpp"
+
+#include <cstdint>
+#include <source_location>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+class recorder;
+
+constexpr unsigned char poison_byte = 0xa5;
+
+// Memory for the buffers of one thread; what a case took is taken back at its end.
+class memory_pool {
+public:
+    memory_pool() = default;
+    ~memory_pool();
+    memory_pool(memory_pool const&) = delete;
+    memory_pool& operator=(memory_pool const&) = delete;
+
+    std::span<unsigned char> take(std::size_t size);          // aligned to 64 bytes
+    std::span<unsigned char> take_page_end(std::size_t size); // ends where a page that cannot be touched begins
+    std::span<unsigned char> take_from_mpi(std::size_t size); // MPI_Alloc_mem
+    void take_back();
+
+    std::vector<unsigned char> scratch; // for expectations
+
+private:
+    struct chunk {
+        std::vector<unsigned char> bytes;
+        std::size_t used = 0;
+    };
+    struct region {
+        unsigned char* base;
+        std::size_t size; // without the closed page
+        bool used;
+    };
+    std::vector<chunk> chunks_;
+    std::vector<region> regions_;
+    std::vector<void*> from_mpi_;
+};
+
+// `count` elements of a layout, between guards; holds nothing defined before fill() or poison().
+class buffer {
+public:
+    buffer(memory_pool& pool, recorder& findings, layout const& map, std::size_t count, placement where);
+
+    operator void*() const { return address_; } // what to hand to MPI
+    void* address() const { return address_; }
+    std::size_t count() const { return count_; }
+
+    void poison();                // every byte, gaps and guards included
+    void fill(std::uint64_t key); // the data of the message of this key; gaps and guards are poison
+
+    // Judges the whole buffer: the first `elements` hold the message, everything else is poison. `who` names the
+    // message in a report ("from rank 2"). Each finding says the element, offset and kind of the first wrong byte.
+    void expect(std::uint64_t key, std::size_t elements, std::string const& who,
+                std::source_location where = std::source_location::current());
+    void expect_unchanged(std::source_location where = std::source_location::current()); // after fill or poison
+    void expect_untouched(std::source_location where = std::source_location::current()); // all poison
+
+    // The first `size` bytes of the message of this key, as they stand in the packed stream.
+    static void packed(layout const& map, std::uint64_t key, std::size_t elements, std::vector<unsigned char>& out);
+
+private:
+    void scatter(unsigned char* origin, std::vector<unsigned char> const& stream, std::size_t elements) const;
+    void ignore_insignificant(unsigned char* origin, std::size_t elements) const;
+    void report(unsigned char const* expected, std::size_t elements, std::string const& who, std::source_location where);
+    std::string position(std::ptrdiff_t offset, std::size_t elements, char const*& kind) const;
+
+    memory_pool& pool_;
+    recorder& findings_;
+    layout const& map_;
+    std::size_t count_;
+    std::span<unsigned char> storage_; // guards included
+    unsigned char* address_ = nullptr;
+    std::ptrdiff_t low_ = 0, high_ = 0; // the bytes of all elements, relative to address_
+    std::uint64_t key_ = 0;
+    std::size_t filled_ = 0; // elements that hold the message of key_
+};
+
+} // namespace assay

@@ -1,0 +1,86 @@
+#include "framework/catalogues.hpp"
+
+#include <algorithm>
+
+namespace assay {
+
+std::size_t count_value::of(layout const& map) const {
+    if (kind == unit::elements) return n;
+    auto const size = std::max<std::size_t>(map.size(), 1);
+    auto const whole = n / size, rest = n % size;
+    switch (kind) {
+    case unit::bytes_ceil: return std::max<std::size_t>(whole + (rest != 0), 1);
+    case unit::bytes_nearest: return std::max<std::size_t>(whole + (2 * rest >= size), 1);
+    default: return std::max<std::size_t>(whole, 1);
+    }
+}
+
+catalogue_axis<communicator> const& comm_axis() {
+    static catalogue_axis<communicator> const axis("comm", all_communicators);
+    return axis;
+}
+
+catalogue_axis<datatype> const& type_axis() {
+    static catalogue_axis<datatype> const axis("type", all_datatypes);
+    return axis;
+}
+
+namespace {
+std::vector<count_axis::entry> ladder() {
+    using unit = count_value::unit;
+    std::vector<count_axis::entry> values;
+    for (std::size_t n : {0u, 1u, 2u, 3u, 7u, 17u})
+        values.push_back({{std::to_string(n), "", std::to_string(n) + " elements", nullptr}, {unit::elements, n}});
+    // Around the sizes at which libraries change their protocol.
+    struct step {
+        char const *below, *at, *above;
+        std::size_t bytes;
+    };
+    for (step s : {step{"61b", "64b", "67b", 64}, step{"1021b", "1kib", "1027b", 1024},
+                   step{"8189b", "8kib", "8195b", 8192}, step{"65533b", "64kib", "65539b", 65536}}) {
+        values.push_back({{s.below, "", "as many elements as fit into 3 bytes less", nullptr}, {unit::bytes_floor, s.bytes - 3}});
+        values.push_back({{s.at, "", "the number of elements nearest to this size", nullptr}, {unit::bytes_nearest, s.bytes}});
+        values.push_back({{s.above, "", "enough elements for 3 bytes more", nullptr}, {unit::bytes_ceil, s.bytes + 3}});
+    }
+    values.push_back({{"1mib", "", "the number of elements nearest to this size", nullptr}, {unit::bytes_nearest, 1u << 20}});
+    return values;
+}
+} // namespace
+
+count_axis const& count_ladder() {
+    static count_axis const axis("count", ladder());
+    return axis;
+}
+
+axis<placement> const& placement_axis() {
+    static axis<placement> const axis(
+        "placement", {{{"heap", "", "guards on both sides, aligned to 64 bytes", nullptr}, placement::heap},
+                      {{"page_end", "", "ends at a page that cannot be touched", nullptr}, placement::page_end},
+                      {{"unaligned", "", "aligned no better than the datatype needs", nullptr}, placement::unaligned},
+                      {{"alloc_mem", "", "memory from MPI_Alloc_mem", nullptr}, placement::alloc_mem}});
+    return axis;
+}
+
+namespace {
+template <class Better>
+int best_size(communicator const& comm, int np, bool remote, int start, Better better) {
+    int best = start;
+    for (int rank = 0; rank < np; ++rank) {
+        auto const m = comm.layout(np, rank);
+        if (!m.member) continue;
+        best = better(best, m.size);
+        if (remote && comm.kind == comm_kind::inter) best = better(best, m.remote_size);
+    }
+    return best;
+}
+} // namespace
+
+int smallest_size(communicator const& comm, int np) {
+    return best_size(comm, np, false, np, [](int a, int b) { return std::min(a, b); });
+}
+
+int largest_size(communicator const& comm, int np) {
+    return best_size(comm, np, true, 1, [](int a, int b) { return std::max(a, b); });
+}
+
+} // namespace assay

@@ -1,0 +1,19 @@
+// What is known before MPI_Init about the job that cases are planned for.
+#pragma once
+#include <cstdint>
+
+namespace assay {
+
+struct job {
+    int np = 1;             // size of MPI_COMM_WORLD
+    int threads = 1;        // threads that run each thread-safe case at once
+    std::uint64_t seed = 1; // of covering arrays and of message data
+    bool strict = false;    // advisory findings fail a case
+    int repeat = 1;         // times each case runs in a row
+};
+
+// Whether the loaded MPI library offers a procedure by this name ("MPI_Session_init"): asked of the dynamic linker, so
+// that one ABI binary can run on a library that lacks it.
+bool has_procedure(char const* name);
+
+} // namespace assay

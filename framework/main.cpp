@@ -1,0 +1,295 @@
+// assay-suite: every case of every suite in one program. By hand: mpiexec -n 4 assay-suite --gtest_filter='p2p.ring/*'.
+// Under the runner: --plan=FILE --job=DIR. See docs/formats.md.
+#include "framework/calls.hpp"
+#include "framework/engine.hpp"
+#include "framework/event_log.hpp"
+#include "framework/plan.hpp"
+#include "framework/signals.hpp"
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <iostream>
+#include <iterator>
+#include <mpi.h>
+#include <nlohmann/json.hpp>
+#include <thread>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "mpi_calls.hpp"
+
+namespace {
+using namespace assay;
+
+struct options {
+    std::string list, tier = "quick", plan_file, job_directory;
+    std::vector<std::string> axes;
+    selection what;
+    job the_job;
+};
+
+std::string hash_of_file(char const* path) {
+    std::ifstream file(path, std::ios::binary);
+    std::string const bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    return fmt::format("{:016x}", XXH3_64bits(bytes.data(), bytes.size()));
+}
+
+void list(options const& o) {
+    std::string out;
+    auto const line = [&out](nlohmann::ordered_json const& json) {
+        out += json.dump();
+        out += '\n';
+        if (out.size() > 1 << 16) {
+            std::fwrite(out.data(), 1, out.size(), stdout);
+            out.clear();
+        }
+    };
+    if (o.list == "cases") {
+        auto const made = make_plan(o.what, o.the_job);
+        for (auto const& c : made.cases) {
+            out += "{\"case\":\"" + c.name() + "\"}\n"; // the alphabet of names needs no escapes
+            if (out.size() > 1 << 16) {
+                std::fwrite(out.data(), 1, out.size(), stdout);
+                out.clear();
+            }
+        }
+        for (auto const& u : made.unsupported) line({{"case", u.name}, {"unsupported", u.reason}});
+    } else if (o.list == "tests") {
+        for (auto const& t : all_tests()) {
+            auto axes = nlohmann::ordered_json::array();
+            for (auto const& use : t.axes) {
+                auto values = nlohmann::ordered_json::array();
+                for (std::size_t v = 0; v < use.axis->size(); ++v)
+                    if (!use.keep || use.keep(v)) values.push_back(use.axis->info(v).name);
+                axes.push_back({{"axis", use.axis->name()}, {"values", values}});
+            }
+            line({{"test", t.full_name()}, {"requirements", t.requirement_ids}, {"axes", axes}, {"file", t.file}, {"line", t.line},
+                  {"thread_safe", t.thread_safe}, {"note", t.remark}});
+        }
+    } else if (o.list == "axes") {
+        for (auto const* axis : all_axes())
+            for (std::size_t v = 0; v < axis->size(); ++v) {
+                auto const info = axis->info(v);
+                line({{"axis", axis->name()}, {"value", info.name}, {"note", info.note}, {"title", info.title},
+                      {"lacks", info.lacks ? info.lacks(o.the_job) : ""}});
+            }
+    } else if (o.list == "build") {
+        line({{"compiler", __VERSION__}, {"mpi", fmt::format("{}.{}", MPI_VERSION, MPI_SUBVERSION)}, {"binary", hash_of_file("/proc/self/exe")}});
+    } else {
+        throw wrong_use{fmt::format("--list={} is not one of cases, tests, axes, build", o.list)};
+    }
+    std::fwrite(out.data(), 1, out.size(), stdout);
+    std::fflush(stdout);
+}
+
+// One registered case. All cases share this fixture class, as GoogleTest wants of the tests of one suite.
+class case_test : public testing::Test {
+public:
+    case_test(engine& e, planned_case c, long index) : engine_(e), case_(std::move(c)), index_(index) {}
+    void TestBody() override {
+        for (auto const& message : engine_.run(case_, index_)) ADD_FAILURE() << message;
+    }
+
+private:
+    engine& engine_;
+    planned_case case_;
+    long index_;
+};
+
+// Ranks other than 0 only speak of failures.
+class failures_only : public testing::EmptyTestEventListener {
+public:
+    explicit failures_only(int rank) : rank_(rank) {}
+    void OnTestPartResult(testing::TestPartResult const& part) override {
+        if (!part.failed()) return;
+        auto const* info = testing::UnitTest::GetInstance()->current_test_info();
+        fmt::print(stderr, "rank {}: {}.{}: {}\n", rank_, info ? info->test_suite_name() : "", info ? info->name() : "", part.message());
+    }
+
+private:
+    int rank_;
+};
+
+void register_cases(engine& e, std::vector<planned_case> cases, bool one_suite) {
+    long index = 0;
+    for (auto& c : cases) {
+        auto const name = c.name();
+        auto const dot = name.find('.');
+        auto const* test = c.test;
+        auto factory = [&e, c = std::move(c), index]() -> testing::Test* { return new case_test(e, c, index); };
+        // A plan is run in its own order; GoogleTest would put tests of one suite together.
+        testing::RegisterTest(one_suite ? "plan" : name.substr(0, dot).c_str(), name.substr(dot + 1).c_str(), nullptr, nullptr, test->file, test->line, std::move(factory));
+        ++index;
+    }
+}
+
+// By hand, --gtest_filter may name any case of the full product, not only those of the tier.
+std::vector<planned_case> cases_by_hand(options const& o) {
+    auto filter = testing::GTEST_FLAG(filter);
+    auto what = o.what;
+    if (filter != "*" && what.selects.empty())
+        for (auto const& part : split(filter.substr(0, filter.find('-')), ':'))
+            if (!part.empty()) what.selects.push_back(part);
+    auto cases = make_plan(what, o.the_job).cases;
+    if (cases.empty()) {
+        what.tier = tier::full;
+        cases = make_plan(what, o.the_job).cases;
+    }
+    if (cases.empty()) throw wrong_use{fmt::format("no case matches \"{}\"; --gtest_list_tests prints those of the tier", filter)};
+    return cases;
+}
+
+std::string library_version() {
+    char text[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "";
+    int length = 0;
+    MPI_Get_library_version(text, &length);
+    std::string line(text, static_cast<std::size_t>(length));
+    line = line.substr(0, line.find('\n'));
+    for (auto& c : line)
+        if (static_cast<unsigned char>(c) < 32) c = ' ';
+    while (!line.empty() && (line.back() == ' ' || line.back() == '\0')) line.pop_back();
+    return line;
+}
+
+void wait_for_go(std::string const& directory) {
+    auto const go = directory + "/go";
+    while (access(go.c_str(), F_OK) != 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+int run(options& o, int argc, char** argv) {
+    watch_for_death();
+    bool const under_runner = !o.job_directory.empty();
+    int provided = 0, rank = 0;
+    if (MPI_Init_thread(&argc, &argv, o.the_job.threads > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) {
+        fmt::print(stderr, "assay-suite: MPI_Init_thread failed\n");
+        return 1;
+    }
+    watch_for_death(); // libraries put their own handlers in place
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &o.the_job.np);
+    if (o.the_job.threads > 1 && provided < MPI_THREAD_MULTIPLE)
+        throw wrong_use{fmt::format("--threads={} needs MPI_THREAD_MULTIPLE; this library provides level {} only", o.the_job.threads, provided)};
+
+    std::uint64_t plan_hash = 0;
+    std::vector<planned_case> cases;
+    if (!o.plan_file.empty()) {
+        cases = read_plan(o.plan_file, o.the_job, plan_hash);
+    } else {
+        cases = cases_by_hand(o);
+        std::string names;
+        for (auto const& c : cases) names += c.name() + "\n";
+        plan_hash = XXH3_64bits(names.data(), names.size());
+    }
+    if (under_runner) {
+        events().open(fmt::format("{}/rank-{}.events", o.job_directory, rank));
+        auto const path = fmt::format("{}/rank-{}.stderr", o.job_directory, rank);
+        if (int const fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644); fd >= 0) {
+            dup2(fd, 2);
+            close(fd);
+        }
+        int version = 0, subversion = 0;
+        MPI_Get_version(&version, &subversion);
+        char host[256] = "";
+        gethostname(host, sizeof host - 1);
+        nlohmann::ordered_json const hello = {
+            {"rank", rank}, {"size", o.the_job.np}, {"pid", getpid()}, {"host", host}, {"plan", fmt::format("{:016x}", plan_hash)},
+            {"seed", o.the_job.seed}, {"binary", hash_of_file("/proc/self/exe")}, {"library", library_version()},
+            {"mpi", fmt::format("{}.{}", version, subversion)}, {"thread_level", provided}};
+        events().hello(hello.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+        wait_for_go(o.job_directory);
+    } else {
+        // Without a runner the ranks compare their lists themselves.
+        std::uint64_t first = plan_hash;
+        MPI_Bcast(&first, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+        if (first != plan_hash) throw wrong_use{fmt::format("rank {} has another list of cases than rank 0: give all ranks the same arguments", rank)};
+        if (rank == 0) fmt::print("assay-suite: {} cases, {} ranks, seed {}, {}\n", cases.size(), o.the_job.np, o.the_job.seed, library_version());
+    }
+    auto& listeners = testing::UnitTest::GetInstance()->listeners();
+    if (under_runner || rank != 0) delete listeners.Release(listeners.default_result_printer());
+    if (!under_runner && rank != 0) {
+        listeners.Append(new failures_only(rank));
+        delete listeners.Release(listeners.default_xml_generator()); // one writer for one file
+    }
+    int failed = 0;
+    {
+        engine e(o.the_job);
+        register_cases(e, std::move(cases), under_runner);
+        testing::UnitTest::GetInstance(); // RUN_ALL_TESTS must see every registration above
+        failed = RUN_ALL_TESTS() != 0;
+        if (!under_runner) {
+            int mine = failed;
+            MPI_Allreduce(&mine, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+        }
+        if (under_runner) events().done();
+        e.tear_down();
+    }
+    MPI_Finalize();
+    expect_normal_exit();
+    if (under_runner) events().bye();
+    return failed;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    options o;
+    bool lists_tests = false;
+    testing::InitGoogleTest(&argc, argv);
+    CLI::App app{"Assay: conformance tests for MPI libraries. Options of GoogleTest (--gtest_filter=…) work as well.", "assay-suite"};
+    app.add_option("--list", o.list, "cases, tests, axes or build: print as JSON lines and exit");
+    app.add_option("--np", o.the_job.np, "ranks to plan for")->check(CLI::PositiveNumber);
+    app.add_option("--tier", o.tier, "smoke, quick, standard or full");
+    app.add_option("--seed", o.the_job.seed, "of covering arrays and message data");
+    app.add_option("--profile", o.what.profile, "keep the axis values of a profile, e.g. keller-2008");
+    std::string suites;
+    app.add_option("--suite", suites, "comma list of suites, ^name excludes");
+    app.add_option("--axis", o.axes, "NAME=LIST: values of one axis, ^value excludes")->take_all();
+    app.add_option("--select", o.what.selects, "glob of case names, ^glob excludes")->take_all();
+    app.add_option("--threads", o.the_job.threads, "threads that run each thread-safe case")->check(CLI::Range(1, 64));
+    app.add_option("--repeat", o.the_job.repeat, "times each case runs in a row")->check(CLI::PositiveNumber);
+    app.add_flag("--strict", o.the_job.strict, "advisory findings fail a case");
+    app.add_option("--plan", o.plan_file, "run the cases of this file");
+    app.add_option("--job", o.job_directory, "directory for event logs (see docs/formats.md)");
+    try {
+        app.parse(argc, argv);
+        o.what.tier = tier_named(o.tier);
+        o.what.suites = pick(suites);
+        for (auto const& text : o.axes) {
+            auto const equals = text.find('=');
+            if (equals == std::string::npos) throw wrong_use{fmt::format("--axis={} must look like --axis=type=int,char", text)};
+            o.what.axes[text.substr(0, equals)].add(pick(text.substr(equals + 1)));
+        }
+        lists_tests = testing::GTEST_FLAG(list_tests);
+        if (!o.list.empty()) {
+            list(o);
+            return 0;
+        }
+        if (lists_tests) { // needs no MPI: CTest asks on login nodes
+            auto const cases = cases_by_hand(o);
+            std::string suite;
+            for (auto const& c : cases) {
+                auto const name = c.name();
+                if (c.test->suite != suite) fmt::print("{}.\n", suite = c.test->suite);
+                fmt::print("  {}\n", name.substr(name.find('.') + 1));
+            }
+            return 0;
+        }
+        watch_runner();
+        return run(o, argc, argv);
+    } catch (CLI::Success const& e) {
+        return app.exit(e);
+    } catch (CLI::Error const& e) {
+        fmt::print(stderr, "assay-suite: {}\n", e.what());
+    } catch (wrong_use const& e) {
+        fmt::print(stderr, "assay-suite: {}\n", e.message);
+    }
+    expect_normal_exit();
+    int initialized = 0;
+    MPI_Initialized(&initialized);
+    if (initialized != 0) MPI_Abort(MPI_COMM_WORLD, 2);
+    return 2;
+}

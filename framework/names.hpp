@@ -1,0 +1,39 @@
+// Names of cases and the patterns that select them.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+
+// Wrong use: main prints it as one sentence and exits with 2.
+struct wrong_use {
+    std::string message;
+};
+
+// Ends the program when a registered name leaves the alphabet [a-z0-9_.+]: a programming error.
+void require_name(std::string_view name, std::string_view kind);
+
+// Shell patterns over whole names: * ? [set], where * also matches '/'.
+bool matches(std::string const& pattern, std::string const& name);
+bool is_pattern(std::string_view text); // contains * ? or [
+
+std::vector<std::string> split(std::string_view text, char separator);
+
+// The entries of `known` that look most like `word`, best first; for error messages.
+std::vector<std::string> near(std::string const& word, std::vector<std::string> const& known);
+
+// A comma list with ^ exclusions, as in --axis=type=int,char or --suite=^env.
+class pick {
+public:
+    pick() = default; // keeps everything
+    explicit pick(std::string_view list);
+    bool operator()(std::string const& name) const;
+    std::vector<std::string> const& words() const { return words_; } // without ^
+    void add(pick const& other);
+
+private:
+    std::vector<std::string> words_, wanted_, excluded_;
+};
+
+} // namespace assay

@@ -1,0 +1,293 @@
+#include "framework/plan.hpp"
+
+#include "framework/covering.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fstream>
+#include <iterator>
+#include <unordered_map>
+#include <xxhash.h>
+
+namespace assay {
+namespace {
+
+std::string suggestion(std::string const& word, std::vector<std::string> const& known) {
+    auto const close = near(word, known);
+    if (close.empty()) return fmt::format("known: {}", fmt::join(known, ", "));
+    return fmt::format("near: {}", fmt::join(close, ", "));
+}
+
+std::vector<std::string> value_names(axis_base const& axis) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < axis.size(); ++i) names.push_back(axis.info(i).name);
+    return names;
+}
+
+std::vector<std::string> suite_names() {
+    std::vector<std::string> names;
+    for (auto const& t : all_tests())
+        if (names.empty() || names.back() != t.suite) names.push_back(t.suite);
+    return names;
+}
+
+void check_words(selection const& what) {
+    auto const suites = suite_names();
+    for (auto const& word : what.suites.words())
+        if (std::none_of(suites.begin(), suites.end(), [&](auto const& s) { return matches(word, s); }))
+            throw wrong_use{fmt::format("unknown suite \"{}\"; {}", word, suggestion(word, suites))};
+    if (!what.profile.empty() && what.profile != "keller-2008")
+        throw wrong_use{fmt::format("unknown profile \"{}\"; known: keller-2008", what.profile)};
+    auto const axes = all_axes();
+    for (auto const& [name, words] : what.axes) {
+        std::vector<std::string> values, names;
+        bool found = false;
+        for (auto const* axis : axes) {
+            if (names.empty() || names.back() != axis->name()) names.push_back(axis->name());
+            if (axis->name() != name) continue;
+            found = true;
+            auto const more = value_names(*axis);
+            values.insert(values.end(), more.begin(), more.end());
+        }
+        if (!found) throw wrong_use{fmt::format("unknown axis \"{}\"; {}", name, suggestion(name, names))};
+        for (auto const& word : words.words())
+            if (std::none_of(values.begin(), values.end(), [&](auto const& v) { return matches(word, v); }))
+                throw wrong_use{fmt::format("axis \"{}\" has no value \"{}\"; {}", name, word, suggestion(word, values))};
+    }
+}
+
+// Profile keller-2008 keeps the values that stand in the thesis; of an axis that it does not know, the first.
+bool in_keller(axis_base const& axis, std::size_t value) {
+    if (axis.keller_keeps_all()) return true;
+    bool titled = false;
+    for (std::size_t i = 0; i < axis.size() && !titled; ++i) titled = !axis.info(i).title.empty();
+    return titled ? !axis.info(value).title.empty() : value == 0;
+}
+
+std::string lacks(test const& t, job const& j) {
+    for (auto const& condition : t.conditions)
+        if (auto reason = condition.lacks(j); !reason.empty()) return reason;
+    return "";
+}
+
+// The covering model of a test over the values that remain, and the way back from row to values.
+struct remaining {
+    covering_model model;
+    std::vector<std::vector<std::size_t>> values; // by axis of the test
+    bool empty = false;
+};
+
+remaining reduce(test const& t, job const& j, std::vector<std::vector<std::size_t>> values) {
+    remaining r;
+    r.values = std::move(values);
+    for (auto const& of_axis : r.values) {
+        r.model.sizes.push_back(of_axis.size());
+        r.empty |= of_axis.empty();
+    }
+    for (auto const& c : t.constraints) {
+        covering_model::rule rule;
+        for (auto const* axis : c.axes) {
+            auto const at = std::find_if(t.axes.begin(), t.axes.end(), [&](auto const& use) { return use.axis == axis; });
+            if (at != t.axes.end()) rule.axes.push_back(static_cast<std::size_t>(at - t.axes.begin()));
+        }
+        if (rule.axes.size() != c.axes.size()) continue; // a shared constraint about an axis this test does not cross
+        rule.holds = [&c, &j, axes = rule.axes, &all = r.values](std::size_t const* picked) {
+            std::vector<std::size_t> global;
+            for (std::size_t i = 0; i < axes.size(); ++i) global.push_back(all[axes[i]][picked[i]]);
+            return c.holds(global.data(), j);
+        };
+        r.model.rules.push_back(std::move(rule));
+    }
+    return r;
+}
+
+void plan_test(test const& t, selection const& what, job const& j, plan& result) {
+    // A test that was not asked for must not show up as unsupported.
+    for (auto const& [axis_name, words] : what.axes)
+        if (std::none_of(t.axes.begin(), t.axes.end(), [&n = axis_name](auto const& use) { return use.axis->name() == n; })) return;
+    if (auto reason = lacks(t, j); !reason.empty()) {
+        result.unsupported.push_back({t.full_name(), reason});
+        return;
+    }
+    std::vector<std::vector<std::size_t>> values(t.axes.size());
+    std::vector<unsupported_case> missing;
+    for (std::size_t a = 0; a < t.axes.size(); ++a) {
+        auto const& use = t.axes[a];
+        auto const restricted = what.axes.find(use.axis->name());
+        for (std::size_t v = 0; v < use.axis->size(); ++v) {
+            if (use.keep && !use.keep(v)) continue;
+            auto const info = use.axis->info(v);
+            if (restricted != what.axes.end() && !restricted->second(info.name)) continue;
+            if (!what.profile.empty() && !in_keller(*use.axis, v)) continue;
+            auto const reason = info.lacks ? info.lacks(j) : std::string();
+            if (reason.empty())
+                values[a].push_back(v);
+            else
+                missing.push_back({fmt::format("{}/{}={}", t.full_name(), use.axis->name(), info.name),
+                                   fmt::format("{}={} {}", use.axis->name(), info.name, reason)});
+        }
+        if (values[a].empty() && missing.empty()) return; // the selection leaves nothing of this test
+    }
+    auto r = reduce(t, j, std::move(values));
+    result.unsupported.insert(result.unsupported.end(), missing.begin(), missing.end());
+    if (r.empty) return;
+    auto const take = [&](row const& picked) {
+        planned_case c{&t, {}};
+        for (std::size_t a = 0; a < picked.size(); ++a) c.values.push_back(r.values[a][picked[a]]);
+        result.cases.push_back(std::move(c));
+    };
+    if (what.tier == tier::full || t.axes.empty()) return full_product(r.model, take);
+    auto rows = covering_array(r.model, static_cast<std::size_t>(what.tier), j.seed);
+    std::sort(rows.begin(), rows.end()); // neighbours share a communicator and mode: reports read in order
+    for (auto const& picked : rows) take(picked);
+}
+
+bool selected(std::vector<std::string> const& selects, std::string const& name) {
+    bool any_wanted = false, hit = false;
+    for (auto const& glob : selects) {
+        if (glob.starts_with('^')) {
+            if (matches(glob.substr(1), name)) return false;
+            continue;
+        }
+        any_wanted = true;
+        hit |= glob == name || matches(glob, name);
+    }
+    return hit || !any_wanted;
+}
+
+} // namespace
+
+std::string planned_case::name() const {
+    auto text = test->full_name();
+    for (std::size_t a = 0; a < values.size(); ++a) {
+        auto const& axis = *test->axes[a].axis;
+        text += '/';
+        text += axis.name();
+        text += '=';
+        text += axis.info(values[a]).name;
+    }
+    return text;
+}
+
+tier tier_named(std::string const& name) {
+    static std::map<std::string, tier> const tiers = {
+        {"smoke", tier::smoke}, {"quick", tier::quick}, {"standard", tier::standard}, {"full", tier::full}};
+    if (auto const found = tiers.find(name); found != tiers.end()) return found->second;
+    throw wrong_use{fmt::format("unknown tier \"{}\"; {}", name, suggestion(name, {"smoke", "quick", "standard", "full"}))};
+}
+
+planned_case case_named(std::string const& name, job const& j) {
+    // Looked up once for each case of a plan: indices instead of searches.
+    static std::unordered_map<std::string, test const*> const tests = [] {
+        std::unordered_map<std::string, test const*> map;
+        for (auto const& t : all_tests()) map.emplace(t.full_name(), &t);
+        return map;
+    }();
+    static std::unordered_map<axis_base const*, std::unordered_map<std::string, std::size_t>> const values = [] {
+        std::unordered_map<axis_base const*, std::unordered_map<std::string, std::size_t>> map;
+        for (auto const* axis : all_axes())
+            for (std::size_t v = 0; v < axis->size(); ++v) map[axis].emplace(axis->info(v).name, v);
+        return map;
+    }();
+    auto const parts = split(name, '/');
+    auto const found = tests.find(parts[0]);
+    if (found == tests.end()) {
+        std::vector<std::string> known;
+        for (auto const& t : all_tests()) known.push_back(t.full_name());
+        throw wrong_use{fmt::format("there is no test \"{}\"; {}", parts[0], suggestion(parts[0], known))};
+    }
+    planned_case c{found->second, {}};
+    if (parts.size() != c.test->axes.size() + 1) {
+        std::vector<std::string> axes;
+        for (auto const& use : c.test->axes) axes.push_back(use.axis->name() + "=…");
+        throw wrong_use{fmt::format("\"{}\" is not the full name of a case; the axes of {} are {}", name, parts[0], fmt::join(axes, "/"))};
+    }
+    for (std::size_t a = 0; a < c.test->axes.size(); ++a) {
+        auto const& use = c.test->axes[a];
+        auto const equals = parts[a + 1].find('=');
+        if (equals == std::string::npos || parts[a + 1].substr(0, equals) != use.axis->name())
+            throw wrong_use{fmt::format("\"{}\": expected {}=… where it says \"{}\"", name, use.axis->name(), parts[a + 1])};
+        auto const word = parts[a + 1].substr(equals + 1);
+        auto const& of_axis = values.at(use.axis);
+        auto const value = of_axis.find(word);
+        if (value == of_axis.end() || (use.keep && !use.keep(value->second)))
+            throw wrong_use{fmt::format("\"{}\": {} has no {}={}; {}", name, parts[0], use.axis->name(), word,
+                                        suggestion(word, value_names(*use.axis)))};
+        c.values.push_back(value->second);
+    }
+    for (auto const& rule : c.test->constraints) {
+        std::vector<std::size_t> picked;
+        for (auto const* axis : rule.axes)
+            for (std::size_t a = 0; a < c.test->axes.size(); ++a)
+                if (c.test->axes[a].axis == axis) picked.push_back(c.values[a]);
+        if (picked.size() == rule.axes.size() && !rule.holds(picked.data(), j))
+            throw wrong_use{fmt::format("\"{}\" combines values that cannot be combined (see {}:{})", name, c.test->file, c.test->line)};
+    }
+    return c;
+}
+
+plan make_plan(selection const& what, job const& j) {
+    check_words(what);
+    plan made;
+    bool only_plain = !what.selects.empty();
+    for (auto const& glob : what.selects) only_plain &= !is_pattern(glob) && !glob.starts_with('^');
+    if (!only_plain) {
+        // A glob whose first part names tests needs no plan of the others.
+        for (auto const& t : all_tests()) {
+            if (!what.suites(t.suite)) continue;
+            bool const wanted = what.selects.empty() || std::any_of(what.selects.begin(), what.selects.end(), [&](auto const& glob) {
+                if (glob.starts_with('^')) return true;
+                auto const first = glob.substr(0, glob.find('/'));
+                return matches(first, t.full_name()) || first.find('*') != std::string::npos;
+            });
+            if (wanted) plan_test(t, what, j, made);
+        }
+    }
+    if (what.selects.empty()) return made;
+    plan kept;
+    std::unordered_map<std::string, bool> seen;
+    for (auto& c : made.cases) {
+        auto name = c.name();
+        if (selected(what.selects, name)) {
+            seen.emplace(std::move(name), true);
+            kept.cases.push_back(std::move(c));
+        }
+    }
+    for (auto& u : made.unsupported)
+        if (selected(what.selects, u.name)) kept.unsupported.push_back(std::move(u));
+    for (auto const& plain : what.selects) {
+        if (is_pattern(plain) || plain.starts_with('^') || seen.count(plain) != 0) continue;
+        auto c = case_named(plain, j);
+        std::string reason = lacks(*c.test, j);
+        for (std::size_t a = 0; a < c.values.size() && reason.empty(); ++a) {
+            auto const info = c.test->axes[a].axis->info(c.values[a]);
+            if (info.lacks)
+                if (reason = info.lacks(j); !reason.empty())
+                    reason = fmt::format("{}={} {}", c.test->axes[a].axis->name(), info.name, reason);
+        }
+        if (reason.empty())
+            kept.cases.push_back(std::move(c));
+        else
+            kept.unsupported.push_back({plain, reason});
+    }
+    return kept;
+}
+
+std::vector<planned_case> read_plan(std::string const& path, job const& j, std::uint64_t& hash) {
+    std::ifstream file(path, std::ios::binary);
+    std::string const bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    if (!file.good() && !file.eof()) throw wrong_use{fmt::format("cannot read the plan {}", path)};
+    hash = XXH3_64bits(bytes.data(), bytes.size());
+    std::string_view rest(bytes);
+    if (!rest.starts_with("assay-plan 1 ")) throw wrong_use{fmt::format("{} is not a plan: its first line must begin with \"assay-plan 1\"", path)};
+    std::vector<planned_case> cases;
+    rest.remove_prefix(std::min(rest.find('\n'), rest.size() - 1) + 1);
+    while (!rest.empty()) {
+        auto const end = std::min(rest.find('\n'), rest.size());
+        if (end > 0) cases.push_back(case_named(std::string(rest.substr(0, end)), j));
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    return cases;
+}
+
+} // namespace assay

@@ -1,0 +1,50 @@
+// Plans: which cases, in which order. Made without MPI, the same on every rank for the same arguments.
+#pragma once
+#include "framework/names.hpp"
+#include "framework/registry.hpp"
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+
+// A test at one point; `values` are indices into its axes' full lists of values.
+struct planned_case {
+    assay::test const* test = nullptr;
+    std::vector<std::size_t> values;
+
+    std::string name() const;
+};
+
+struct unsupported_case {
+    std::string name, reason;
+};
+
+enum class tier { smoke = 1, quick = 2, standard = 3, full = 99 }; // the strength of the covering array
+tier tier_named(std::string const& name);
+
+struct selection {
+    assay::tier tier = assay::tier::quick;
+    std::string profile; // "" or keller-2008
+    pick suites;
+    std::map<std::string, pick> axes;   // by name of the axis
+    std::vector<std::string> selects;   // globs; ^ excludes; a plain name comes from the full product
+};
+
+struct plan {
+    std::vector<planned_case> cases;
+    std::vector<unsupported_case> unsupported;
+};
+
+// Throws wrong_use for an unknown suite, axis, value, profile or a plain name that is no case.
+plan make_plan(selection const& what, job const& j);
+
+// The case of this name, if its values exist and may be combined. Throws wrong_use otherwise.
+planned_case case_named(std::string const& name, job const& j);
+
+// Reads a plan file (docs/formats.md section 3). `hash` becomes the XXH3 of its bytes. Throws wrong_use.
+std::vector<planned_case> read_plan(std::string const& path, job const& j, std::uint64_t& hash);
+
+} // namespace assay

@@ -1,0 +1,119 @@
+// What the body of a test sees as `mpi`: its communicator, datatype and count, buffers whose content every rank can
+// compute, and checks that record and go on.
+#pragma once
+#include "framework/buffer.hpp"
+#include "framework/data.hpp"
+#include "framework/plan.hpp"
+#include "framework/record.hpp"
+
+#include <deque>
+#include <mpi.h>
+#include <optional>
+
+namespace assay {
+
+// A status filled with poison, so that a field that was not set is seen.
+MPI_Status poisoned_status();
+std::string error_text(int code); // "MPI_ERR_TRUNCATE: Message truncated"
+
+// Judges the fields of one status (MPI-5.0 section 3.2.5). Each call checks one field and returns *this.
+class status_check {
+public:
+    status_check(class test_run& mpi, MPI_Status const& status, std::source_location where)
+        : mpi_(mpi), status_(status), where_(where) {}
+    status_check& source(int expected);
+    status_check& tag(int expected);
+    status_check& count(std::size_t expected); // MPI_Get_count in the case's datatype
+    status_check& count(std::size_t expected, MPI_Datatype type, std::size_t size_of_one);
+    status_check& not_cancelled();
+    status_check& error_untouched(); // only calls that return several statuses may set MPI_ERROR
+    status_check& empty();           // what section 3.7.3 calls an empty status
+
+private:
+    class test_run& mpi_;
+    MPI_Status const& status_;
+    std::source_location where_;
+};
+
+class test_run {
+public:
+    struct surroundings {
+        assay::job const& job;
+        planned_case const& planned;
+        recorder& findings;
+        memory_pool& pool;
+        MPI_Comm comm;
+        membership place;
+        MPI_Datatype type;
+        std::uint64_t case_key;
+        int serial; // of the case in this job; keeps tags of neighbouring cases apart
+        int thread;
+    };
+    explicit test_run(surroundings const& around);
+
+    // The point at which the test runs.
+    MPI_Comm const comm; // MPI_COMM_NULL without an axis comm
+    MPI_Datatype const type;
+    std::size_t elements = 0; // the axis count, in elements of `type`
+    int count = 0;            // the same for MPI's int arguments
+    layout const& map;        // of `type`
+    int const rank, size;     // in `comm`; of the local group of an intercommunicator
+    int const remote_size;    // 0 on an intracommunicator
+    int const side;           // 0 or 1: which group of an intercommunicator
+    bool const inter;
+    int const peers; // those that this rank can send to: `remote_size` or `size`
+    job const& the_job;
+    communicator const* comm_entry = nullptr;
+    datatype const* type_entry = nullptr;
+
+    template <class Axis>
+    auto const& at(Axis const& axis) const { return axis.at(value_of(axis)); }
+
+    // Tags of this case; k in 0…15. All ranks get the same, and other cases in flight use others.
+    int tag(int k = 0);
+
+    // Messages: `serial` tells apart several messages between the same two ranks.
+    std::uint64_t key(int from_side, int from, int to_side, int to, int serial) const;
+    std::uint64_t key_to(int peer, int serial = 0) const;
+    std::uint64_t key_from(int peer, int serial = 0) const;
+
+    buffer& outgoing(int to, int serial = 0);        // holds the message
+    buffer& incoming();                              // all poison
+    buffer& bytes(layout const& map, std::size_t n); // of another layout, all poison
+    buffer& incoming(std::size_t elements);          // room for another number of elements
+
+    // Records an MPI call that did not return MPI_SUCCESS. Returns whether it did.
+    bool ok(int code, std::source_location where = std::source_location::current());
+    status_check expect(MPI_Status const& status, std::source_location where = std::source_location::current()) {
+        return {*this, status, where};
+    }
+    // Records a finding unless `holds`. `check` is one of those of docs/formats.md section 4.
+    bool check(bool holds, char const* kind, std::string const& message,
+               std::source_location where = std::source_location::current(), level severity = level::must);
+    bool check_null(MPI_Request request, std::source_location where = std::source_location::current());
+
+    // Space for buffered sends of `messages` messages of this case (section 3.6). The buffer of a process is shared by
+    // the threads of a case and detached when the case ends.
+    void attach_buffer(int messages);
+
+    [[noreturn]] void unsupported(std::string reason); // leaves the body; only before any communication
+    struct unsupported_here {
+        std::string reason;
+    };
+
+    std::vector<int> const& used_tags() const { return tags_; }
+    recorder& findings;
+
+private:
+    std::size_t value_of(axis_base const& axis) const;
+
+    planned_case const& planned_;
+    memory_pool& pool_;
+    membership place_;
+    std::uint64_t case_key_;
+    int serial_, thread_;
+    std::vector<int> tags_;
+    std::deque<buffer> buffers_;
+};
+
+} // namespace assay

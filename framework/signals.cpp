@@ -1,0 +1,198 @@
+#include "framework/signals.hpp"
+
+#include "framework/calls.hpp"
+#include "framework/event_log.hpp"
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <thread>
+#include <unistd.h>
+
+#define UNW_LOCAL_ONLY
+#include <libunwind.h>
+
+namespace assay {
+namespace {
+
+std::atomic<bool> normal_exit{false};
+std::atomic<bool> said{false}; // only the first cause of death is told
+pid_t own_pid = 0;             // a forked child of the library is not this rank
+
+// Text built with async-signal-safe means only (signal-safety(7)).
+class safe_line {
+public:
+    safe_line& operator<<(char const* text) {
+        while (*text != '\0' && used < sizeof data - 1) data[used++] = *text++;
+        return *this;
+    }
+    safe_line& operator<<(long long number) {
+        char digits[24];
+        std::size_t n = 0;
+        bool const negative = number < 0;
+        auto rest = negative ? 0 - static_cast<unsigned long long>(number) : static_cast<unsigned long long>(number);
+        do digits[n++] = static_cast<char>('0' + rest % 10);
+        while ((rest /= 10) != 0);
+        if (negative) digits[n++] = '-';
+        while (n > 0 && used < sizeof data - 1) data[used++] = digits[--n];
+        return *this;
+    }
+    safe_line& hex(std::uintptr_t number) {
+        char digits[20];
+        std::size_t n = 0;
+        do digits[n++] = "0123456789abcdef"[number % 16];
+        while ((number /= 16) != 0);
+        while (n > 0 && used < sizeof data - 1) data[used++] = digits[--n];
+        return *this;
+    }
+    // The stack of the interrupted code as a JSON list; leaves room for the end of the line.
+    void stack(void* context) {
+        *this << "\"stack\":[";
+        unw_cursor_t cursor;
+        auto* uc = static_cast<unw_context_t*>(context);
+        unw_context_t here;
+        if (uc == nullptr) {
+            unw_getcontext(&here);
+            uc = &here;
+        }
+        if (unw_init_local2(&cursor, uc, context != nullptr ? UNW_INIT_SIGNAL_FRAME : 0) == 0) {
+            int depth = 0;
+            do {
+                char name[160] = "";
+                unw_word_t offset = 0, ip = 0;
+                unw_get_reg(&cursor, UNW_REG_IP, &ip);
+                if (unw_get_proc_name(&cursor, name, sizeof name, &offset) != 0) std::strcpy(name, "?");
+                if (used > sizeof data - 256) break;
+                *this << (depth == 0 ? "\"" : ",\"") << name << "+0x";
+                hex(offset) << " 0x";
+                hex(ip) << "\"";
+            } while (++depth < 40 && unw_step(&cursor) > 0);
+        }
+        *this << "]";
+    }
+    char data[8192];
+    std::size_t used = 0;
+};
+
+char const* signal_name(int number) {
+    switch (number) {
+    case SIGSEGV: return "SIGSEGV";
+    case SIGBUS: return "SIGBUS";
+    case SIGILL: return "SIGILL";
+    case SIGFPE: return "SIGFPE";
+    case SIGABRT: return "SIGABRT";
+    case SIGTERM: return "SIGTERM";
+    case SIGINT: return "SIGINT";
+    case SIGQUIT: return "SIGQUIT";
+    case SIGXCPU: return "SIGXCPU";
+    default: return "signal";
+    }
+}
+
+void call_and_stack(safe_line& line, void* context) {
+    line << "\"call\":\"" << last_call.name << "\",\"in_mpi\":" << (last_call.inside ? "true" : "false") << ",";
+    line.stack(context);
+    line << "}\n";
+}
+
+void head(safe_line& line, char const* kind) {
+    line << kind << " " << static_cast<long long>(events().current()) << " " << event_log::now() << " {";
+}
+
+void on_fatal(int number, siginfo_t*, void* context) {
+    if (getpid() == own_pid && !said.exchange(true)) {
+        safe_line line;
+        head(line, "X");
+        line << "\"signal\":\"" << signal_name(number) << "\",";
+        call_and_stack(line, context);
+        events().dying(line.data, line.used);
+    }
+    std::signal(number, SIG_DFL);
+    raise(number);
+}
+
+void on_question(int, siginfo_t*, void* context) {
+    int const saved = errno;
+    safe_line line;
+    head(line, "Q");
+    call_and_stack(line, context);
+    events().dying(line.data, line.used);
+    errno = saved;
+}
+
+void tell_exit(int code, bool known) {
+    if (normal_exit || getpid() != own_pid || said.exchange(true)) return;
+    safe_line line;
+    head(line, "X");
+    line << "\"exit\":";
+    if (known)
+        line << static_cast<long long>(code);
+    else
+        line << "null";
+    line << ",";
+    call_and_stack(line, nullptr);
+    events().dying(line.data, line.used);
+}
+
+} // namespace
+
+void watch_for_death() {
+    static char stack[128 * 1024];
+    own_pid = getpid();
+    stack_t alternative{};
+    alternative.ss_sp = stack;
+    alternative.ss_size = sizeof stack;
+    sigaltstack(&alternative, nullptr);
+    struct sigaction action {};
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    action.sa_sigaction = on_fatal;
+    sigemptyset(&action.sa_mask);
+    for (int number : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTERM, SIGINT, SIGQUIT, SIGXCPU})
+        sigaction(number, &action, nullptr);
+    action.sa_sigaction = on_question;
+    action.sa_flags |= SA_RESTART;
+    sigaction(SIGUSR2, &action, nullptr);
+    static bool const once = [] {
+        std::atexit([] { tell_exit(0, false); }); // exit() does not tell its handlers the code
+        return true;
+    }();
+    (void)once;
+}
+
+void expect_normal_exit() { normal_exit = true; }
+
+void watch_runner() {
+    char const* text = std::getenv("ASSAY_RUNNER_PID");
+    if (text == nullptr) return;
+    int const fd = static_cast<int>(syscall(SYS_pidfd_open, std::atoi(text), 0));
+    if (fd < 0) {
+        // ESRCH: it is gone already. Anything else (an old kernel, another host): nobody to watch.
+        if (errno == ESRCH && std::getenv("ASSAY_RUNNER_HOST") == nullptr) syscall(SYS_exit_group, 1);
+        return;
+    }
+    // Signals are for the thread that runs the cases.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    std::thread([fd] {
+        pollfd wait{fd, POLLIN, 0};
+        while (poll(&wait, 1, -1) < 0 && errno == EINTR) {}
+        syscall(SYS_exit_group, 1);
+    }).detach();
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+} // namespace assay
+
+// _exit runs no handlers, so it is noticed here: the dynamic linker finds this definition before the C library's.
+extern "C" [[noreturn]] void _exit(int code) {
+    assay::tell_exit(code, true);
+    syscall(SYS_exit_group, code);
+    __builtin_unreachable();
+}
+extern "C" [[noreturn]] void _Exit(int code) { _exit(code); }

@@ -1,0 +1,74 @@
+"""The words that the modules of the runner share. Formats: docs/formats.md."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+
+class WrongUse(Exception):
+    """The user asked for something that cannot be: one sentence (what, where, what would be right). Exit code 2."""
+
+
+class CannotRun(Exception):
+    """No MPI, a launch that failed, a full disk: one sentence. Exit code 3."""
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A command that starts the ranks of one job."""
+
+    argv: Sequence[str]
+    env: Mapping[str, str]  # the whole environment of the launcher
+
+
+class Launcher(Protocol):
+    """How a target starts `np` ranks; made by runner.targets, called by runner.supervise for each job."""
+
+    def __call__(self, suite_args: Sequence[str]) -> Launch: ...
+
+
+@dataclass(frozen=True)
+class Target:
+    """One MPI library × number of ranks (× transport)."""
+
+    name: str  # mpich@5.0.2/np4
+    mpi: str  # mpich@5.0.2
+    np: int
+    launcher: Launcher
+    oversubscription: float = 1.0  # ranks per core, at least 1
+    settings: Mapping[str, str] = field(default_factory=dict)  # what the runner set beyond the user's wish
+    family: str = ""  # mpich, openmpi, impi
+    version: str = ""  # 5.0.2
+    transport: str = ""  # "" is the library's own choice
+
+    @property
+    def slug(self) -> str:
+        """The name as a directory."""
+        return self.name.replace("/", "_").replace(":", "_")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What supervision needs to know."""
+
+    seed: int = 1
+    threads: int = 1
+    repeat: int = 1
+    retries: int = 0
+    strict: bool = False
+    timeout_scale: float = 1.0
+    suite_args: Sequence[str] = ()  # passed through to assay-suite
+
+
+@dataclass
+class Verdict:
+    """One judged case; `extra` holds the optional fields of a line of cases.jsonl."""
+
+    case: str
+    target: str
+    status: str
+    seconds: float = 0.0
+    extra: dict[str, Any] = field(default_factory=dict)
