@@ -27,19 +27,13 @@ inline auto needs_ranks(int least) {
 }
 
 // A duplicate of MPI_COMM_WORLD in all but context.
-inline membership same_as_world(int np, int world_rank) {
-    return {.rank = world_rank, .size = np};
-}
+inline membership same_as_world(int np, int world_rank) { return {.rank = world_rank, .size = np}; }
 
-inline membership not_a_member() {
-    return {.member = false, .rank = 0, .size = 0};
-}
+inline membership not_a_member() { return {.member = false, .rank = 0, .size = 0}; }
 
 // Ranks below half_of(np) are the lower half. An odd rank more goes to the upper half, so that no half is empty from
 // 2 ranks on; of a single rank the lower half is empty.
-inline int half_of(int np) {
-    return np / 2;
-}
+inline int half_of(int np) { return np / 2; }
 
 inline MPI_Comm split(int color, int key, MPI_Comm from = MPI_COMM_WORLD) {
     MPI_Comm made = MPI_COMM_NULL;

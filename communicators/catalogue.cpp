@@ -36,8 +36,6 @@ register_communicator::register_communicator(communicator entry) {
     entries.insert(place, std::move(entry));
 }
 
-std::vector<communicator> const& all_communicators() {
-    return catalogue();
-}
+std::vector<communicator> const& all_communicators() { return catalogue(); }
 
 } // namespace assay

@@ -106,8 +106,8 @@ public:
         MPI_Group world_group = MPI_GROUP_NULL;
         must(MPI_Comm_group(MPI_COMM_WORLD, &world_group), "MPI_Comm_group");
         int const zero = 0;
-        int const code = only >= 0 ? MPI_Group_incl(world_group, 1, &only, &group_)
-                                   : MPI_Group_excl(world_group, 1, &zero, &group_);
+        int const code =
+            only >= 0 ? MPI_Group_incl(world_group, 1, &only, &group_) : MPI_Group_excl(world_group, 1, &zero, &group_);
         MPI_Group_free(&world_group);
         must(code, only >= 0 ? "MPI_Group_incl" : "MPI_Group_excl");
     }
@@ -144,10 +144,8 @@ register_communicator const single{{
     .name = "single",
     .title = "",
     .note = "MPI_Comm_create of a group with only the last rank; all ranks call it (7.4.2)",
-    .layout =
-        [](int np, int world_rank) {
-            return world_rank == np - 1 ? membership{.rank = 0, .size = 1} : not_a_member();
-        },
+    .layout = [](int np,
+                 int world_rank) { return world_rank == np - 1 ? membership{.rank = 0, .size = 1} : not_a_member(); },
     .make =
         [] {
             scoped_group const member(world_size() - 1);

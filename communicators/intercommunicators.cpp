@@ -27,9 +27,8 @@ register_communicator const inter_zero_rest{{
 
 membership place_in_halves(int np, int world_rank) {
     int const lower = half_of(np), upper = np - lower;
-    return world_rank < lower
-               ? membership{.rank = world_rank, .size = lower, .remote_size = upper, .side = 0}
-               : membership{.rank = world_rank - lower, .size = upper, .remote_size = lower, .side = 1};
+    return world_rank < lower ? membership{.rank = world_rank, .size = lower, .remote_size = upper, .side = 0}
+                              : membership{.rank = world_rank - lower, .size = upper, .remote_size = lower, .side = 1};
 }
 
 register_communicator const inter_halved{{

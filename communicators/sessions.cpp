@@ -20,8 +20,8 @@ std::string lacks_sessions([[maybe_unused]] job const& j) {
         if (!has_procedure(name)) return fmt::format("needs {}, which this MPI library does not offer", name);
     return "";
 #else
-    return fmt::format("needs sessions (MPI 4.0), which the header of this MPI library (MPI {}.{}) does not declare", MPI_VERSION,
-                       MPI_SUBVERSION);
+    return fmt::format("needs sessions (MPI 4.0), which the header of this MPI library (MPI {}.{}) does not declare",
+                       MPI_VERSION, MPI_SUBVERSION);
 #endif
 }
 
@@ -39,7 +39,8 @@ MPI_Comm make_from_session() {
     MPI_Group group = MPI_GROUP_NULL;
     must(MPI_Group_from_session_pset(session, "mpi://WORLD", &group), "MPI_Group_from_session_pset");
     MPI_Comm made = MPI_COMM_NULL;
-    int const code = MPI_Comm_create_from_group(group, "assay.create_from_group", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made);
+    int const code =
+        MPI_Comm_create_from_group(group, "assay.create_from_group", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made);
     MPI_Group_free(&group);
     must(code, "MPI_Comm_create_from_group");
     return made;

@@ -96,8 +96,7 @@ std::vector<int> spoked_ring_neighbours(int np, int rank) {
     std::vector<int> found{(rank + np - 1) % np, (rank + 1) % np};
     if (rank == 0)
         for (int spoke = 0; spoke < np; spoke += 2) found.push_back(spoke);
-    else if (rank % 2 == 0)
-        found.push_back(0);
+    else if (rank % 2 == 0) found.push_back(0);
     return found;
 }
 
@@ -129,9 +128,8 @@ communicator graph_of(std::string name, std::string title, std::string note, std
 register_communicator const full_graph{graph_of("full_graph", "Full-connected Topology",
                                                 "MPI_Graph_create with an edge between every two ranks (8.5.3)",
                                                 full_neighbours)};
-register_communicator const graph{graph_of("graph", "",
-                                           "MPI_Graph_create: a ring with spokes from rank 0 to the even ranks (8.5.3)",
-                                           spoked_ring_neighbours)};
+register_communicator const graph{graph_of(
+    "graph", "", "MPI_Graph_create: a ring with spokes from rank 0 to the even ranks (8.5.3)", spoked_ring_neighbours)};
 
 // ---- Distributed graph (8.5.4): directed, so what a rank receives from is not what it sends to.
 

@@ -35,17 +35,14 @@ void read_environment() {
         }
         ++index;
     }
-    std::fprintf(stderr, "libassay_faults: ASSAY_FAULT=%s is no planted fault; faults/faults.toml lists them\n", wanted);
+    std::fprintf(stderr, "libassay_faults: ASSAY_FAULT=%s is no planted fault; faults/faults.toml lists them\n",
+                 wanted);
     std::exit(2);
 }
 
-void learn_rank() {
-    PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-}
+void learn_rank() { PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank); }
 
-bool rare(int count, MPI_Datatype type) {
-    return world_rank == 1 && count == 17 && type == MPI_INT;
-}
+bool rare(int count, MPI_Datatype type) { return world_rank == 1 && count == 17 && type == MPI_INT; }
 
 // ---- Data
 
@@ -55,9 +52,7 @@ using bytes = std::vector<unsigned char>;
 
 // A byte that did not arrive still has what the buffer held before, often 0xa5; where that is the right value by
 // chance, something else.
-unsigned char lost(unsigned char arrived) {
-    return arrived == 0xa5 ? 0x5a : 0xa5;
-}
+unsigned char lost(unsigned char arrived) { return arrived == 0xa5 ? 0x5a : 0xa5; }
 
 void write_byte(void* address, unsigned char value) {
     // Not a plain store: behind the end there may be a page that must not be touched, and that would be another fault.
@@ -66,17 +61,17 @@ void write_byte(void* address, unsigned char value) {
 }
 
 // Packed data cannot be packed again.
-MPI_Datatype streamed(MPI_Datatype type) {
-    return type == MPI_PACKED ? MPI_BYTE : type;
-}
+MPI_Datatype streamed(MPI_Datatype type) { return type == MPI_PACKED ? MPI_BYTE : type; }
 
 // The data of `count` elements without their gaps. In all libraries at hand MPI_Pack adds nothing of its own.
 bytes load(void* buffer, int count, MPI_Datatype type) {
     bytes stream;
     int room = 0, position = 0;
-    if (count <= 0 || PMPI_Pack_size(count, streamed(type), MPI_COMM_SELF, &room) != MPI_SUCCESS || room <= 0) return stream;
+    if (count <= 0 || PMPI_Pack_size(count, streamed(type), MPI_COMM_SELF, &room) != MPI_SUCCESS || room <= 0)
+        return stream;
     stream.resize(static_cast<std::size_t>(room));
-    if (PMPI_Pack(buffer, count, streamed(type), stream.data(), room, &position, MPI_COMM_SELF) != MPI_SUCCESS) position = 0;
+    if (PMPI_Pack(buffer, count, streamed(type), stream.data(), room, &position, MPI_COMM_SELF) != MPI_SUCCESS)
+        position = 0;
     stream.resize(static_cast<std::size_t>(position));
     return stream;
 }
@@ -84,7 +79,8 @@ bytes load(void* buffer, int count, MPI_Datatype type) {
 void store(bytes const& stream, void* buffer, int count, MPI_Datatype type) {
     int position = 0;
     if (!stream.empty())
-        PMPI_Unpack(stream.data(), static_cast<int>(stream.size()), &position, buffer, count, streamed(type), MPI_COMM_SELF);
+        PMPI_Unpack(stream.data(), static_cast<int>(stream.size()), &position, buffer, count, streamed(type),
+                    MPI_COMM_SELF);
 }
 
 // Elements that arrived, of the posted type; 0 if that is not a whole number.
@@ -135,9 +131,7 @@ bool is_single(MPI_Comm comm) {
     return size == 1;
 }
 
-void flip_first(bytes& stream) {
-    stream.front() = static_cast<unsigned char>(~stream.front());
-}
+void flip_first(bytes& stream) { stream.front() = static_cast<unsigned char>(~stream.front()); }
 
 // The last `width` bytes of each of `count` elements.
 void lose_tails(bytes& stream, int count, std::size_t width) {
@@ -167,11 +161,11 @@ void edit_data(receive const& posted, int count) {
         if (applies) edit(posted, count, flip_first);
     };
     switch (planted) {
-    case fault::last_byte_lost:
-        return edit(posted, count, [](bytes& s) { s.back() = lost(s.back()); });
+    case fault::last_byte_lost: return edit(posted, count, [](bytes& s) { s.back() = lost(s.back()); });
     case fault::last_element_lost:
         return edit(posted, count, [&](bytes& s) {
-            for (std::size_t k = s.size() - s.size() / static_cast<std::size_t>(count); k < s.size(); ++k) s[k] = lost(s[k]);
+            for (std::size_t k = s.size() - s.size() / static_cast<std::size_t>(count); k < s.size(); ++k)
+                s[k] = lost(s[k]);
         });
     case fault::first_byte_flipped: return flip_if(true);
     case fault::beyond_8k_zeroed: return edit(posted, count, [](bytes& s) { zero_from(s, 8192); });
@@ -205,7 +199,8 @@ void edit_data(receive const& posted, int count) {
     case fault::persistent_second_start: return flip_if(posted.how == arrival::persistent && posted.starts >= 2);
     case fault::partition_lost:
         if (posted.partitions > 0)
-            edit(posted, count, [&](bytes& s) { zero_from(s, s.size() - s.size() / static_cast<std::size_t>(posted.partitions)); });
+            edit(posted, count,
+                 [&](bytes& s) { zero_from(s, s.size() - s.size() / static_cast<std::size_t>(posted.partitions)); });
         return;
     default: return;
     }
@@ -217,9 +212,15 @@ void edit_status(receive const& posted, MPI_Status* status, int count) {
     case fault::status_tag: status->MPI_TAG += 1; return;
     case fault::status_count_plus_one: PMPI_Status_set_elements(status, posted.type, count + 1); return;
     case fault::status_cancelled: PMPI_Status_set_cancelled(status, 1); return;
-    case fault::status_zero_count_source: if (count == 0) status->MPI_SOURCE += 1; return;
-    case fault::status_source_rank_above_1: if (world_rank > 1) status->MPI_SOURCE += 1; return;
-    case fault::status_source_inter: if (is_inter(posted.comm)) status->MPI_SOURCE += 1; return;
+    case fault::status_zero_count_source:
+        if (count == 0) status->MPI_SOURCE += 1;
+        return;
+    case fault::status_source_rank_above_1:
+        if (world_rank > 1) status->MPI_SOURCE += 1;
+        return;
+    case fault::status_source_inter:
+        if (is_inter(posted.comm)) status->MPI_SOURCE += 1;
+        return;
     default: return;
     }
 }
@@ -332,14 +333,28 @@ int before_send(send& message) {
     case fault::bsend_truncates: drop_last_if(message.m == mode::buffered); break;
     case fault::ssend_truncates: drop_last_if(message.m == mode::synchronous); break;
     case fault::rsend_truncates: drop_last_if(message.m == mode::ready); break;
-    case fault::isend_truncates: drop_last_if(message.m == mode::standard && message.how == departure::immediate); break;
+    case fault::isend_truncates:
+        drop_last_if(message.m == mode::standard && message.how == departure::immediate);
+        break;
     case fault::persistent_send_truncates: drop_last_if(message.how == departure::persistent); break;
-    case fault::wrong_tag: if (struck) message.tag += 1; break;
-    case fault::refusal: if (struck) return MPI_ERR_OTHER; break;
-    case fault::fd_leak: if (struck) (void)!open("/dev/null", O_RDONLY); break;
-    case fault::stderr_noise: if (struck) std::fputs("transport: retrying after a lost packet\n", stderr); break;
-    case fault::early_exit: if (struck) _exit(0); break;
-    case fault::mpi_abort: if (struck) PMPI_Abort(MPI_COMM_WORLD, 7); break;
+    case fault::wrong_tag:
+        if (struck) message.tag += 1;
+        break;
+    case fault::refusal:
+        if (struck) return MPI_ERR_OTHER;
+        break;
+    case fault::fd_leak:
+        if (struck) (void)!open("/dev/null", O_RDONLY);
+        break;
+    case fault::stderr_noise:
+        if (struck) std::fputs("transport: retrying after a lost packet\n", stderr);
+        break;
+    case fault::early_exit:
+        if (struck) _exit(0);
+        break;
+    case fault::mpi_abort:
+        if (struck) PMPI_Abort(MPI_COMM_WORLD, 7);
+        break;
     case fault::hang_send:
         while (struck) pause();
         break;
@@ -365,9 +380,7 @@ int after_send(send const& message, int code) {
 
 // ---- Odds and ends
 
-void spoil(void* address) {
-    write_byte(address, lost(*static_cast<unsigned char*>(address)));
-}
+void spoil(void* address) { write_byte(address, lost(*static_cast<unsigned char*>(address))); }
 
 int bytes_of(MPI_Status const* status) {
     int count = 0;
@@ -384,11 +397,7 @@ struct snapshot::saved {
 
 snapshot::snapshot(void* buffer, int count, MPI_Datatype type)
     : saved_(new saved{buffer, count, type, load(buffer, count, type)}) {}
-snapshot::~snapshot() {
-    delete saved_;
-}
-void snapshot::restore() {
-    store(saved_->stream, saved_->buffer, saved_->count, saved_->type);
-}
+snapshot::~snapshot() { delete saved_; }
+void snapshot::restore() { store(saved_->stream, saved_->buffer, saved_->count, saved_->type); }
 
 } // namespace assay_faults

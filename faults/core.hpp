@@ -88,7 +88,7 @@ int after_send(send const& message, int code);
 
 // ---- Odds and ends
 
-void spoil(void* address);                // one byte; left alone if it cannot be written
+void spoil(void* address); // one byte; left alone if it cannot be written
 int bytes_of(MPI_Status const* status);
 // Saves the data of `count` elements and puts it back: what a receive into that buffer wrote is undone.
 class snapshot {

@@ -11,9 +11,7 @@ using namespace assay_faults;
 
 namespace {
 
-bool idle() {
-    return planted == fault::unset;
-}
+bool idle() { return planted == fault::unset; }
 
 // A status of our own in place of an ignored one.
 class status_or_own {
@@ -58,19 +56,22 @@ bool matches(held_message const& h, int source, int tag, MPI_Comm comm) {
 bool find_held(int source, int tag, MPI_Comm comm, bool take, held_message& found) {
     if (planted != fault::overtaking) return false;
     std::lock_guard const lock(held_lock);
-    auto const at = std::find_if(held.begin(), held.end(), [&](auto const& h) { return matches(h, source, tag, comm); });
+    auto const at =
+        std::find_if(held.begin(), held.end(), [&](auto const& h) { return matches(h, source, tag, comm); });
     if (at == held.end()) return false;
     found = *at;
     if (take) held.erase(at);
     return true;
 }
 
-int overtaking_receive(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status* status) {
+int overtaking_receive(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+                       MPI_Status* status) {
     held_message first{};
     if (find_held(source, tag, comm, true, first)) return PMPI_Mrecv(buffer, count, type, &first.message, status);
     if (source != MPI_ANY_SOURCE) return PMPI_Recv(buffer, count, type, source, tag, comm, status);
     first.comm = comm;
-    if (int const code = PMPI_Mprobe(source, tag, comm, &first.message, &first.status); code != MPI_SUCCESS) return code;
+    if (int const code = PMPI_Mprobe(source, tag, comm, &first.message, &first.status); code != MPI_SUCCESS)
+        return code;
     // Give the sender's next message a moment to come.
     auto const until = std::chrono::steady_clock::now() + std::chrono::milliseconds(5);
     held_message second{};
@@ -115,7 +116,8 @@ void spoil_empty_status(MPI_Status* status) {
 }
 
 // The request is complete: `request` is the caller's handle, by now MPI_REQUEST_NULL unless it is persistent.
-void complete(pending const& before, MPI_Request* request, MPI_Status* status, fault keeps = fault::wait_keeps_request) {
+void complete(pending const& before, MPI_Request* request, MPI_Status* status,
+              fault keeps = fault::wait_keeps_request) {
     if (before.handle == MPI_REQUEST_NULL) return spoil_empty_status(status);
     if (was_pretended(before.handle)) PMPI_Status_set_cancelled(status, 1);
     if (before.is_receive) {
@@ -139,7 +141,8 @@ void complete_all(std::vector<pending> const& before, MPI_Request* requests, MPI
                 return swap_data(before[a].posted, statuses[a], before[b].posted, statuses[b]);
 }
 
-void complete_some(std::vector<pending> const& before, MPI_Request* requests, int finished, int* indices, MPI_Status* statuses) {
+void complete_some(std::vector<pending> const& before, MPI_Request* requests, int finished, int* indices,
+                   MPI_Status* statuses) {
     if (finished == MPI_UNDEFINED) return;
     for (int k = 0; k < finished; ++k) complete(before[indices[k]], &requests[indices[k]], &statuses[k]);
     int const count = static_cast<int>(before.size());
@@ -173,18 +176,18 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
 }
 
 // The twelve ways to send differ in two words.
-#define BLOCKING_SEND(name, m)                                                                                               \
-    int MPI_##name(void const* buffer, int count, MPI_Datatype type, int destination, int tag, MPI_Comm comm) {              \
-        return blocking_send({buffer, count, type, destination, tag, comm, m, departure::blocking}, [](send const& s) {      \
-            return PMPI_##name(s.buffer, s.count, s.type, s.destination, s.tag, s.comm);                                     \
-        });                                                                                                                  \
+#define BLOCKING_SEND(name, m)                                                                                         \
+    int MPI_##name(void const* buffer, int count, MPI_Datatype type, int destination, int tag, MPI_Comm comm) {        \
+        return blocking_send(                                                                                          \
+            {buffer, count, type, destination, tag, comm, m, departure::blocking},                                     \
+            [](send const& s) { return PMPI_##name(s.buffer, s.count, s.type, s.destination, s.tag, s.comm); });       \
     }
-#define REQUEST_SEND(name, m, how)                                                                                           \
-    int MPI_##name(void const* buffer, int count, MPI_Datatype type, int destination, int tag, MPI_Comm comm,                \
-                   MPI_Request* request) {                                                                                   \
-        return blocking_send({buffer, count, type, destination, tag, comm, m, how}, [request](send const& s) {               \
-            return PMPI_##name(s.buffer, s.count, s.type, s.destination, s.tag, s.comm, request);                            \
-        });                                                                                                                  \
+#define REQUEST_SEND(name, m, how)                                                                                     \
+    int MPI_##name(void const* buffer, int count, MPI_Datatype type, int destination, int tag, MPI_Comm comm,          \
+                   MPI_Request* request) {                                                                             \
+        return blocking_send({buffer, count, type, destination, tag, comm, m, how}, [request](send const& s) {         \
+            return PMPI_##name(s.buffer, s.count, s.type, s.destination, s.tag, s.comm, request);                      \
+        });                                                                                                            \
     }
 BLOCKING_SEND(Send, mode::standard)
 BLOCKING_SEND(Bsend, mode::buffered)
@@ -209,7 +212,8 @@ int MPI_Recv(void* buffer, int count, MPI_Datatype type, int source, int tag, MP
     int const code = planted == fault::overtaking && source != MPI_PROC_NULL
                          ? overtaking_receive(buffer, count, type, source, tag, comm, mine)
                          : PMPI_Recv(buffer, count, type, source, tag, comm, mine);
-    if (code == MPI_SUCCESS) received({.buffer = buffer, .count = count, .type = type, .source = source, .comm = comm}, mine);
+    if (code == MPI_SUCCESS)
+        received({.buffer = buffer, .count = count, .type = type, .source = source, .comm = comm}, mine);
     if (planted == fault::status_proc_null_unwritten && source == MPI_PROC_NULL) *mine = untouched;
     return code;
 }
@@ -222,15 +226,26 @@ int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int source, int tag, M
                          ? PMPI_Imrecv(buffer, count, type, &h.message, request)
                          : PMPI_Irecv(buffer, count, type, source, tag, comm, request);
     if (code == MPI_SUCCESS)
-        remember(*request, {.buffer = buffer, .count = count, .type = type, .source = source, .comm = comm, .how = arrival::immediate});
+        remember(*request, {.buffer = buffer,
+                            .count = count,
+                            .type = type,
+                            .source = source,
+                            .comm = comm,
+                            .how = arrival::immediate});
     return code;
 }
 
-int MPI_Recv_init(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request* request) {
+int MPI_Recv_init(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+                  MPI_Request* request) {
     int const code = PMPI_Recv_init(buffer, count, type, source, tag, comm, request);
     if (!idle() && code == MPI_SUCCESS)
-        remember(*request, {.buffer = buffer, .count = count, .type = type, .source = source, .comm = comm,
-                            .how = arrival::persistent, .active = false});
+        remember(*request, {.buffer = buffer,
+                            .count = count,
+                            .type = type,
+                            .source = source,
+                            .comm = comm,
+                            .how = arrival::persistent,
+                            .active = false});
     return code;
 }
 
@@ -245,16 +260,18 @@ int MPI_Startall(int count, MPI_Request* requests) {
     return PMPI_Startall(count, requests);
 }
 
-int MPI_Sendrecv(void const* out, int out_count, MPI_Datatype out_type, int destination, int out_tag, void* in, int in_count,
-                 MPI_Datatype in_type, int source, int in_tag, MPI_Comm comm, MPI_Status* status) {
+int MPI_Sendrecv(void const* out, int out_count, MPI_Datatype out_type, int destination, int out_tag, void* in,
+                 int in_count, MPI_Datatype in_type, int source, int in_tag, MPI_Comm comm, MPI_Status* status) {
     if (idle())
-        return PMPI_Sendrecv(out, out_count, out_type, destination, out_tag, in, in_count, in_type, source, in_tag, comm, status);
+        return PMPI_Sendrecv(out, out_count, out_type, destination, out_tag, in, in_count, in_type, source, in_tag,
+                             comm, status);
     send message{out, out_count, out_type, destination, out_tag, comm, mode::standard, departure::blocking};
     if (int const refused = before_send(message); refused != MPI_SUCCESS) return refused;
     before_receive(in_count, in_type);
     status_or_own mine(status);
     MPI_Status const untouched = *mine;
-    int const code = PMPI_Sendrecv(out, message.count, out_type, destination, message.tag, in, in_count, in_type, source, in_tag, comm, mine);
+    int const code = PMPI_Sendrecv(out, message.count, out_type, destination, message.tag, in, in_count, in_type,
+                                   source, in_tag, comm, mine);
     if (code == MPI_SUCCESS) {
         received({.buffer = in, .count = in_count, .type = in_type, .source = source, .comm = comm}, mine);
         if (planted == fault::status_sendrecv_tag && source != MPI_PROC_NULL) mine->MPI_TAG += 1;
@@ -263,8 +280,8 @@ int MPI_Sendrecv(void const* out, int out_count, MPI_Datatype out_type, int dest
     return after_send(message, code);
 }
 
-int MPI_Sendrecv_replace(void* buffer, int count, MPI_Datatype type, int destination, int out_tag, int source, int in_tag,
-                         MPI_Comm comm, MPI_Status* status) {
+int MPI_Sendrecv_replace(void* buffer, int count, MPI_Datatype type, int destination, int out_tag, int source,
+                         int in_tag, MPI_Comm comm, MPI_Status* status) {
     if (idle()) return PMPI_Sendrecv_replace(buffer, count, type, destination, out_tag, source, in_tag, comm, status);
     status_or_own mine(status);
     bool const keep = planted == fault::sendrecv_replace_old;
@@ -279,19 +296,30 @@ int MPI_Sendrecv_replace(void* buffer, int count, MPI_Datatype type, int destina
 }
 
 #if ASSAY_MPI4
-int MPI_Isendrecv(void const* out, int out_count, MPI_Datatype out_type, int destination, int out_tag, void* in, int in_count,
-                  MPI_Datatype in_type, int source, int in_tag, MPI_Comm comm, MPI_Request* request) {
-    int const code = PMPI_Isendrecv(out, out_count, out_type, destination, out_tag, in, in_count, in_type, source, in_tag, comm, request);
+int MPI_Isendrecv(void const* out, int out_count, MPI_Datatype out_type, int destination, int out_tag, void* in,
+                  int in_count, MPI_Datatype in_type, int source, int in_tag, MPI_Comm comm, MPI_Request* request) {
+    int const code = PMPI_Isendrecv(out, out_count, out_type, destination, out_tag, in, in_count, in_type, source,
+                                    in_tag, comm, request);
     if (!idle() && code == MPI_SUCCESS)
-        remember(*request, {.buffer = in, .count = in_count, .type = in_type, .source = source, .comm = comm, .how = arrival::immediate});
+        remember(*request, {.buffer = in,
+                            .count = in_count,
+                            .type = in_type,
+                            .source = source,
+                            .comm = comm,
+                            .how = arrival::immediate});
     return code;
 }
 
-int MPI_Isendrecv_replace(void* buffer, int count, MPI_Datatype type, int destination, int out_tag, int source, int in_tag,
-                          MPI_Comm comm, MPI_Request* request) {
+int MPI_Isendrecv_replace(void* buffer, int count, MPI_Datatype type, int destination, int out_tag, int source,
+                          int in_tag, MPI_Comm comm, MPI_Request* request) {
     int const code = PMPI_Isendrecv_replace(buffer, count, type, destination, out_tag, source, in_tag, comm, request);
     if (!idle() && code == MPI_SUCCESS)
-        remember(*request, {.buffer = buffer, .count = count, .type = type, .source = source, .comm = comm, .how = arrival::immediate});
+        remember(*request, {.buffer = buffer,
+                            .count = count,
+                            .type = type,
+                            .source = source,
+                            .comm = comm,
+                            .how = arrival::immediate});
     return code;
 }
 
@@ -299,8 +327,14 @@ int MPI_Precv_init(void* buffer, int partitions, MPI_Count count, MPI_Datatype t
                    MPI_Info info, MPI_Request* request) {
     int const code = PMPI_Precv_init(buffer, partitions, count, type, source, tag, comm, info, request);
     if (!idle() && code == MPI_SUCCESS)
-        remember(*request, {.buffer = buffer, .count = static_cast<int>(partitions * count), .type = type, .source = source,
-                            .comm = comm, .how = arrival::persistent, .partitions = partitions, .active = false});
+        remember(*request, {.buffer = buffer,
+                            .count = static_cast<int>(partitions * count),
+                            .type = type,
+                            .source = source,
+                            .comm = comm,
+                            .how = arrival::persistent,
+                            .partitions = partitions,
+                            .active = false});
     return code;
 }
 #endif
@@ -318,7 +352,10 @@ int MPI_Imrecv(void* buffer, int count, MPI_Datatype type, MPI_Message* message,
     bool const nothing = *message == MPI_MESSAGE_NO_PROC;
     int const code = PMPI_Imrecv(buffer, count, type, message, request);
     if (!idle() && code == MPI_SUCCESS)
-        remember(*request, {.buffer = buffer, .count = count, .type = type, .source = nothing ? MPI_PROC_NULL : MPI_ANY_SOURCE,
+        remember(*request, {.buffer = buffer,
+                            .count = count,
+                            .type = type,
+                            .source = nothing ? MPI_PROC_NULL : MPI_ANY_SOURCE,
                             .how = arrival::matched});
     return code;
 }

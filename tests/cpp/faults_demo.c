@@ -27,7 +27,8 @@ static void expect(int holds, char const* where, char const* what) {
     fprintf(stdout, "rank %d: %s: %s\n", me, where, what);
 }
 
-static void expect_status(char const* where, MPI_Status const* s, MPI_Datatype type, int source, int want_tag, int count) {
+static void expect_status(char const* where, MPI_Status const* s, MPI_Datatype type, int source, int want_tag,
+                          int count) {
     int got = -1, cancelled = 1;
     MPI_Get_count(s, type, &got);
     MPI_Test_cancelled(s, &cancelled);
@@ -77,26 +78,32 @@ static void finish(char const* where, enum completion how, MPI_Request* request,
     MPI_Status both[2];
     int flag = 0, index = -1, indices[2] = {-1, -1}, n = 0;
     if (how == by_wait) MPI_Wait(request, status);
-    if (how == by_test) while (!flag) MPI_Test(request, &flag, status);
+    if (how == by_test)
+        while (!flag) MPI_Test(request, &flag, status);
     if (how == by_waitall) MPI_Waitall(2, two, both), *status = both[0];
-    if (how == by_testall) while (!flag) MPI_Testall(2, two, &flag, both), *status = both[0];
+    if (how == by_testall)
+        while (!flag) MPI_Testall(2, two, &flag, both), *status = both[0];
     if (how == by_waitany) MPI_Waitany(2, two, &index, status), expect(index == 0, where, "index");
-    if (how == by_testany) while (!flag) MPI_Testany(2, two, &index, &flag, status);
+    if (how == by_testany)
+        while (!flag) MPI_Testany(2, two, &index, &flag, status);
     if (how == by_waitsome) MPI_Waitsome(2, two, &n, indices, both), *status = both[0];
-    if (how == by_testsome) while (!n) MPI_Testsome(2, two, &n, indices, both), *status = both[0];
+    if (how == by_testsome)
+        while (!n) MPI_Testsome(2, two, &n, indices, both), *status = both[0];
     if (how == by_waitsome || how == by_testsome) expect(n == 1 && indices[0] == 0, where, "outcount or index");
     if (how != by_wait && how != by_test) *request = two[0];
     expect(*request == MPI_REQUEST_NULL, where, "request is not MPI_REQUEST_NULL");
 }
 
 /* One ring: Irecv, send in a mode, completion. */
-static void ring(char const* where, plain_send send, request_send isend, enum completion how, int count, MPI_Datatype type) {
+static void ring(char const* where, plain_send send, request_send isend, enum completion how, int count,
+                 MPI_Datatype type) {
     struct buffer out = make(me, count, type), in = make(-1, count, type);
     MPI_Request r, s = MPI_REQUEST_NULL;
     MPI_Status status;
     MPI_Irecv(in.data, count, type, left, tag, comm, &r);
     MPI_Barrier(comm);
-    int code = send ? send(out.data, count, type, right, tag, comm) : isend(out.data, count, type, right, tag, comm, &s);
+    int code =
+        send ? send(out.data, count, type, right, tag, comm) : isend(out.data, count, type, right, tag, comm, &s);
     expect(code == MPI_SUCCESS, where, "error code");
     finish(where, how, &r, &status);
     expect_status(where, &status, type, left, tag, count);
@@ -145,9 +152,11 @@ static void receive_ways(void) {
         if (way < 5) MPI_Isend(out.data, 5, MPI_INT, right, tag, comm, &s);
         flag = 0;
         if (way == 1) MPI_Probe(left, tag, comm, &probed);
-        if (way == 2) while (!flag) MPI_Iprobe(left, tag, comm, &flag, &probed);
+        if (way == 2)
+            while (!flag) MPI_Iprobe(left, tag, comm, &flag, &probed);
         if (way == 3) MPI_Mprobe(left, tag, comm, &message, &probed);
-        if (way == 4) while (!flag) MPI_Improbe(left, tag, comm, &flag, &message, &probed);
+        if (way == 4)
+            while (!flag) MPI_Improbe(left, tag, comm, &flag, &message, &probed);
         if (way >= 1 && way <= 4) expect_status(where[way], &probed, MPI_INT, left, tag, 5);
         if (way <= 2) MPI_Recv(in.data, 5, MPI_INT, left, tag, comm, &status);
         if (way == 3) MPI_Mrecv(in.data, 5, MPI_INT, &message, &status);
@@ -302,12 +311,13 @@ static void partitioned(void) {
 #if MPI4
     int out[8], in[8];
     MPI_Request r[2];
+    MPI_Status statuses[2];
     for (int k = 0; k < 8; ++k) out[k] = k + 1, in[k] = -1;
     MPI_Psend_init(out, 4, 2, MPI_INT, right, tag, comm, MPI_INFO_NULL, &r[0]);
     MPI_Precv_init(in, 4, 2, MPI_INT, left, tag, comm, MPI_INFO_NULL, &r[1]);
     MPI_Startall(2, r);
     MPI_Pready_range(0, 3, r[0]);
-    MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+    MPI_Waitall(2, r, statuses);
     for (int k = 0; k < 8; ++k) expect(in[k] == k + 1, "partitioned", "value");
     MPI_Request_free(&r[0]);
     MPI_Request_free(&r[1]);
@@ -349,7 +359,10 @@ int main(int argc, char** argv) {
     ring("int x 0", MPI_Send, NULL, by_wait, 0, MPI_INT);
     ring("char x 8192", MPI_Send, NULL, by_waitall, 8192, MPI_CHAR);
     ring("char x 70000", NULL, MPI_Isend, by_waitall, 70000, MPI_CHAR);
-    ring("short_int x 3", MPI_Send, NULL, by_waitany, 3, MPI_SHORT_INT);
+    /* MPICH 4.0.3 dies of SIGSEGV when it sends a pair type with gaps; "nopairs" goes around that. */
+    int const pairs = argc < 2 || strcmp(argv[1], "nopairs") != 0;
+    ring("int x 4", MPI_Send, NULL, by_waitany, 4, MPI_INT);
+    if (pairs) ring("short_int x 3", MPI_Send, NULL, by_waitany, 3, MPI_SHORT_INT);
     ring("short x 3", MPI_Send, NULL, by_testany, 3, MPI_SHORT);
     ring("vector x 4", MPI_Send, NULL, by_testall, 4, gaps);
     ring("isend", NULL, MPI_Isend, by_test, 3, MPI_INT);
@@ -357,9 +370,14 @@ int main(int argc, char** argv) {
     ring("ssend", NULL, MPI_Issend, by_testsome, 3, MPI_INT);
     ring("rsend", MPI_Rsend, NULL, by_wait, 3, MPI_INT);
     /* Long double has padding: only the data is compared. */
-    struct { long double value; int index; } ldi = {1.5L + me, 100 + me};
-    MPI_Sendrecv_replace(&ldi, 1, MPI_LONG_DOUBLE_INT, right, tag, left, tag, comm, MPI_STATUS_IGNORE);
-    expect(ldi.value == 1.5L + left && ldi.index == 100 + left, "long_double_int", "value");
+    struct {
+        long double value;
+        int index;
+    } ldi = {1.5L + me, 100 + me};
+    if (pairs) {
+        MPI_Sendrecv_replace(&ldi, 1, MPI_LONG_DOUBLE_INT, right, tag, left, tag, comm, MPI_STATUS_IGNORE);
+        expect(ldi.value == 1.5L + left && ldi.index == 100 + left, "long_double_int", "value");
+    }
     persistent("send_init", MPI_Send_init);
     persistent("rsend_init", MPI_Rsend_init);
     receive_ways();
