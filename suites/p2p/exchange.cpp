@@ -1,0 +1,461 @@
+#include "suites/p2p/exchange.hpp"
+
+#include <fmt/format.h>
+#include <map>
+#include <sched.h>
+
+#include "mpi_calls.hpp"
+
+namespace assay::p2p {
+
+using kind = enum send_mode::kind;
+using start = enum send_mode::start;
+
+axis<send_mode> const& modes() {
+    static axis<send_mode> const axis(
+        "mode", {{{"send", "Ring", "MPI_Send", nullptr}, {kind::standard, start::blocking}},
+                 {{"bsend", "Ring Bsend", "MPI_Bsend", nullptr}, {kind::buffered, start::blocking}},
+                 {{"ssend", "Ring Ssend", "MPI_Ssend", nullptr}, {kind::synchronous, start::blocking}},
+                 {{"rsend", "Ring Rsend", "MPI_Rsend", nullptr}, {kind::ready, start::blocking}},
+                 {{"isend", "Ring Isend", "MPI_Isend", nullptr}, {kind::standard, start::nonblocking}},
+                 {{"ibsend", "Ring Ibsend", "MPI_Ibsend", nullptr}, {kind::buffered, start::nonblocking}},
+                 {{"issend", "Ring Issend", "MPI_Issend", nullptr}, {kind::synchronous, start::nonblocking}},
+                 {{"irsend", "Ring Irsend", "MPI_Irsend", nullptr}, {kind::ready, start::nonblocking}},
+                 {{"send_init", "Alltoall-Persistent", "MPI_Send_init", nullptr}, {kind::standard, start::persistent}},
+                 {{"bsend_init", "", "MPI_Bsend_init", nullptr}, {kind::buffered, start::persistent}},
+                 {{"ssend_init", "", "MPI_Ssend_init", nullptr}, {kind::synchronous, start::persistent}},
+                 {{"rsend_init", "", "MPI_Rsend_init", nullptr}, {kind::ready, start::persistent}}});
+    return axis;
+}
+
+axis<receive_way> const& receives() {
+    using way = receive_way;
+    static axis<way> const axis("receive", {{{"irecv", "Many-to-one", "MPI_Irecv before the send", nullptr}, way::irecv},
+                                            {{"recv", "", "MPI_Recv", nullptr}, way::recv},
+                                            {{"recv_init", "", "MPI_Recv_init, started before the send", nullptr}, way::recv_init},
+                                            {{"probe", "Many-to-one MPI_Probe", "MPI_Probe, then MPI_Recv", nullptr}, way::probe},
+                                            {{"iprobe", "Many-to-one MPI_Iprobe", "MPI_Iprobe until there, then MPI_Recv", nullptr}, way::iprobe},
+                                            {{"mprobe", "", "MPI_Mprobe, then MPI_Mrecv", nullptr}, way::mprobe},
+                                            {{"improbe", "", "MPI_Improbe until there, then MPI_Imrecv", nullptr}, way::improbe}});
+    return axis;
+}
+
+bool posted_before_send(receive_way way) { return way == receive_way::irecv || way == receive_way::recv_init; }
+
+axis<completion_way> const& completions() {
+    using way = completion_way;
+    static axis<way> const axis("completion", {{{"wait", "", "MPI_Wait one by one", nullptr}, way::wait},
+                                               {{"waitall", "", "MPI_Waitall", nullptr}, way::waitall},
+                                               {{"waitany", "", "MPI_Waitany until none is left", nullptr}, way::waitany},
+                                               {{"waitsome", "", "MPI_Waitsome until none is left", nullptr}, way::waitsome},
+                                               {{"test", "", "MPI_Test in turn", nullptr}, way::test},
+                                               {{"testall", "", "MPI_Testall", nullptr}, way::testall},
+                                               {{"testany", "", "MPI_Testany until none is left", nullptr}, way::testany},
+                                               {{"testsome", "", "MPI_Testsome until none is left", nullptr}, way::testsome}});
+    return axis;
+}
+
+axis<wildcard> const& wildcard_axis() {
+    static axis<wildcard> const axis("wildcard", {{{"none", "Alltoall", "source and tag given", nullptr}, {false, false}},
+                                                  {{"source", "Alltoall w/ MPI_ANY_SOURCE", "MPI_ANY_SOURCE", nullptr}, {true, false}},
+                                                  {{"tag", "", "MPI_ANY_TAG", nullptr}, {false, true}},
+                                                  {{"both", "", "MPI_ANY_SOURCE and MPI_ANY_TAG", nullptr}, {true, true}}});
+    return axis;
+}
+
+pattern ring(test_run const& mpi) {
+    return {{(mpi.rank + 1) % mpi.size}, {(mpi.rank - 1 + mpi.size) % mpi.size}, mpi.rank == 0};
+}
+
+pattern partner(test_run const& mpi) {
+    if (mpi.rank >= mpi.remote_size) return {}; // the larger group's last ranks have none
+    return {{mpi.rank}, {mpi.rank}, mpi.side == 0};
+}
+
+pattern many_to_one(test_run const& mpi, int messages) {
+    pattern p;
+    p.sends_first = mpi.side == 0;
+    for (int m = 0; m < messages; ++m) {
+        // On an intracommunicator the root sends to itself only when it is alone.
+        if (mpi.inter || mpi.rank != 0 || mpi.size == 1) p.to.push_back(0);
+        if (mpi.rank != 0) continue;
+        for (int peer = 0; peer < mpi.peers; ++peer)
+            if (mpi.inter || peer != 0 || mpi.size == 1) p.from.push_back(peer);
+    }
+    return p;
+}
+
+pattern all_to_all(test_run const& mpi) {
+    pattern p;
+    for (int step = 0; step < mpi.peers; ++step) {
+        p.to.push_back((mpi.rank + step) % mpi.peers);
+        p.from.push_back((mpi.rank - step % mpi.peers + 2 * mpi.peers * mpi.size) % mpi.peers);
+    }
+    return p;
+}
+
+pattern neighbours(test_run const& mpi) {
+    return {mpi.comm_entry->destinations(mpi.size, mpi.rank), mpi.comm_entry->sources(mpi.size, mpi.rank), true};
+}
+
+constraint sensible_receive() {
+    return where(modes(), receives(), [](send_mode const& m, receive_way r) { return m.kind != kind::ready || posted_before_send(r); });
+}
+
+constraint sensible_completion() {
+    return where(modes(), receives(), completions(), [](send_mode const& m, receive_way r, completion_way c) {
+        return m.start != start::blocking || posted_before_send(r) || c == completion_way::wait;
+    });
+}
+
+constraint blocking_needs_two() {
+    return where(modes(), receives(), comm_axis(), [](job const& j, send_mode const& m, receive_way r, communicator const& c) {
+        return !m.may_block() || posted_before_send(r) || c.kind == comm_kind::inter || smallest_size(c, j.np) >= 2;
+    });
+}
+
+constraint blocking_needs_post() {
+    return where(modes(), receives(), [](send_mode const& m, receive_way r) { return !m.may_block() || posted_before_send(r); });
+}
+
+namespace {
+
+int any_request(std::vector<MPI_Request> const& requests, std::vector<bool> const& done) {
+    for (std::size_t i = 0; i < requests.size(); ++i)
+        if (!done[i]) return static_cast<int>(i);
+    return -1;
+}
+
+} // namespace
+
+void complete(test_run& mpi, std::vector<MPI_Request>& requests, std::vector<MPI_Status>& statuses, completion_way way,
+              std::vector<bool> const& persistent) {
+    auto const n = static_cast<int>(requests.size());
+    std::vector<bool> done(requests.size(), false);
+    std::vector<int> indices(requests.size() + 1, -7);
+    std::vector<MPI_Status> some(requests.size() + 1, poisoned_status());
+    std::size_t left = requests.size();
+    auto const finish = [&](int index, MPI_Status const* status) {
+        if (!mpi.check(index >= 0 && index < n && !done[static_cast<std::size_t>(index)], "request",
+                       fmt::format("a completion call named request {} of {}, which was not active", index, n)))
+            return false;
+        auto const i = static_cast<std::size_t>(index);
+        done[i] = true;
+        --left;
+        if (status != nullptr) statuses[i] = *status;
+        return true;
+    };
+    switch (way) {
+    case completion_way::wait:
+        for (int i = 0; i < n; ++i) {
+            mpi.ok(MPI_Wait(&requests[static_cast<std::size_t>(i)], &statuses[static_cast<std::size_t>(i)]));
+            finish(i, nullptr);
+        }
+        break;
+    case completion_way::waitall:
+        mpi.ok(MPI_Waitall(n, requests.data(), statuses.data()));
+        break;
+    case completion_way::testall:
+        for (int flag = 0; flag == 0;) {
+            if (!mpi.ok(MPI_Testall(n, requests.data(), &flag, statuses.data()))) break;
+            if (flag == 0) sched_yield();
+        }
+        break;
+    case completion_way::test:
+        while (left > 0)
+            for (int i = 0; i < n; ++i) {
+                if (done[static_cast<std::size_t>(i)]) continue;
+                int flag = 0;
+                auto status = poisoned_status();
+                bool const fine = mpi.ok(MPI_Test(&requests[static_cast<std::size_t>(i)], &flag, &status));
+                if (flag != 0 || !fine) finish(i, &status);
+                else sched_yield();
+            }
+        break;
+    case completion_way::waitany:
+        while (left > 0) {
+            int index = -7;
+            auto status = poisoned_status();
+            if (!mpi.ok(MPI_Waitany(n, requests.data(), &index, &status)) || !finish(index, &status)) break;
+        }
+        break;
+    case completion_way::testany:
+        while (left > 0) {
+            int index = -7, flag = 0;
+            auto status = poisoned_status();
+            if (!mpi.ok(MPI_Testany(n, requests.data(), &index, &flag, &status))) break;
+            if (flag == 0) sched_yield();
+            else if (!finish(index, &status)) break;
+        }
+        break;
+    case completion_way::waitsome:
+    case completion_way::testsome:
+        while (left > 0) {
+            int count = -7;
+            int const code = way == completion_way::waitsome ? MPI_Waitsome(n, requests.data(), &count, indices.data(), some.data())
+                                                             : MPI_Testsome(n, requests.data(), &count, indices.data(), some.data());
+            if (!mpi.ok(code)) break;
+            bool fine = mpi.check(count >= (way == completion_way::waitsome ? 1 : 0) && count <= static_cast<int>(left), "request",
+                                  fmt::format("outcount is {} with {} requests active", count, left));
+            for (int i = 0; fine && i < count; ++i) fine = finish(indices[static_cast<std::size_t>(i)], &some[static_cast<std::size_t>(i)]);
+            if (!fine) break;
+            if (count == 0) sched_yield();
+        }
+        break;
+    }
+    // Whatever was named wrongly: nothing may stay active, or the buffers could not be looked at.
+    if (way != completion_way::waitall && way != completion_way::testall && left > 0 && any_request(requests, done) >= 0)
+        MPI_Waitall(n, requests.data(), MPI_STATUSES_IGNORE);
+    for (std::size_t i = 0; i < requests.size(); ++i)
+        if (!persistent[i]) mpi.check_null(requests[i]);
+        else mpi.check(requests[i] != MPI_REQUEST_NULL, "request", "a persistent request must stay when it completes");
+}
+
+namespace {
+
+int start_send(test_run& mpi, send_mode mode, void* data, int to, int tag, MPI_Request* request) {
+    auto const persistent = mode.start == start::persistent;
+    if (mode.start == start::blocking) switch (mode.kind) {
+        case kind::standard: return MPI_Send(data, mpi.count, mpi.type, to, tag, mpi.comm);
+        case kind::buffered: return MPI_Bsend(data, mpi.count, mpi.type, to, tag, mpi.comm);
+        case kind::synchronous: return MPI_Ssend(data, mpi.count, mpi.type, to, tag, mpi.comm);
+        case kind::ready: return MPI_Rsend(data, mpi.count, mpi.type, to, tag, mpi.comm);
+        }
+    switch (mode.kind) {
+    case kind::standard:
+        if (persistent) return MPI_Send_init(data, mpi.count, mpi.type, to, tag, mpi.comm, request);
+        return MPI_Isend(data, mpi.count, mpi.type, to, tag, mpi.comm, request);
+    case kind::buffered:
+        if (persistent) return MPI_Bsend_init(data, mpi.count, mpi.type, to, tag, mpi.comm, request);
+        return MPI_Ibsend(data, mpi.count, mpi.type, to, tag, mpi.comm, request);
+    case kind::synchronous:
+        if (persistent) return MPI_Ssend_init(data, mpi.count, mpi.type, to, tag, mpi.comm, request);
+        return MPI_Issend(data, mpi.count, mpi.type, to, tag, mpi.comm, request);
+    case kind::ready:
+        if (persistent) return MPI_Rsend_init(data, mpi.count, mpi.type, to, tag, mpi.comm, request);
+        return MPI_Irsend(data, mpi.count, mpi.type, to, tag, mpi.comm, request);
+    }
+    return MPI_ERR_INTERN;
+}
+
+// The state of one exchange on this rank.
+class exchanging {
+public:
+    exchanging(test_run& mpi, pattern const& who, manner const& how) : mpi_(mpi), who_(who), how_(how) {}
+
+    void run() {
+        bool const again = how_.mode.start == start::persistent || how_.receive == receive_way::recv_init;
+        int const rounds = again ? 2 : 1; // a persistent request must also work the second time
+        if (how_.mode.kind == kind::buffered) mpi_.attach_buffer(rounds * static_cast<int>(who_.to.size()));
+        for (std::size_t i = 0; i < who_.to.size(); ++i) out_.push_back(&mpi_.incoming());
+        for (std::size_t i = 0; i < who_.from.size(); ++i) in_.push_back(&mpi_.incoming());
+        receive_.assign(who_.from.size(), MPI_REQUEST_NULL);
+        send_.assign(who_.to.size(), MPI_REQUEST_NULL);
+        prepare();
+        for (int r = 0; r < rounds; ++r) round(r);
+        release();
+    }
+
+private:
+    int from(std::size_t i) const { return who_.from[i] < 0 ? MPI_PROC_NULL : who_.from[i]; }
+    int to(std::size_t i) const { return who_.to[i] < 0 ? MPI_PROC_NULL : who_.to[i]; }
+    int source(std::size_t i) const { return how_.any.source && from(i) != MPI_PROC_NULL ? MPI_ANY_SOURCE : from(i); }
+    int wanted_tag() { return how_.any.tag ? MPI_ANY_TAG : mpi_.tag(0); }
+
+    // The key of the n-th message between two ranks in a round.
+    std::uint64_t key(bool sending, int peer, int nth, int r) const {
+        if (how_.same_value) return mpi_.key(0, 0, 0, 0, r);
+        return sending ? mpi_.key_to(peer, r * 1000 + nth) : mpi_.key_from(peer, r * 1000 + nth);
+    }
+
+    void prepare() {
+        if (how_.receive == receive_way::recv_init)
+            for (std::size_t i = 0; i < in_.size(); ++i)
+                mpi_.ok(MPI_Recv_init(*in_[i], mpi_.count, mpi_.type, source(i), wanted_tag(), mpi_.comm, &receive_[i]));
+        if (how_.mode.start == start::persistent)
+            for (std::size_t i = 0; i < out_.size(); ++i) mpi_.ok(start_send(mpi_, how_.mode, *out_[i], to(i), mpi_.tag(0), &send_[i]));
+    }
+
+    void release() {
+        if (how_.receive == receive_way::recv_init) free_all(receive_);
+        if (how_.mode.start == start::persistent) free_all(send_);
+    }
+    void free_all(std::vector<MPI_Request>& requests) {
+        for (auto& request : requests) {
+            if (request == MPI_REQUEST_NULL) continue;
+            mpi_.ok(MPI_Request_free(&request));
+            mpi_.check_null(request);
+        }
+    }
+
+    void round(int r) {
+        std::map<int, int> sent;
+        for (std::size_t i = 0; i < out_.size(); ++i) out_[i]->fill(key(true, to(i), sent[to(i)]++, r));
+        for (auto* b : in_) b->poison();
+        statuses_.assign(in_.size(), poisoned_status());
+        bool const posted = posted_before_send(how_.receive);
+        if (posted) post();
+        if (how_.mode.kind == kind::ready) tell_ready();
+        bool const late_first = !posted && how_.mode.may_block() && !who_.sends_first;
+        if (late_first) receive_late();
+        send();
+        if (!posted && !late_first) receive_late();
+        finish(posted);
+        judge(r);
+    }
+
+    void post() {
+        if (how_.receive == receive_way::recv_init) {
+            // One call each way of starting: MPI_Startall for even rounds would hide MPI_Start.
+            if (receive_.size() == 1) mpi_.ok(MPI_Start(receive_.data()));
+            else if (!receive_.empty()) mpi_.ok(MPI_Startall(static_cast<int>(receive_.size()), receive_.data()));
+            return;
+        }
+        for (std::size_t i = 0; i < in_.size(); ++i)
+            mpi_.ok(MPI_Irecv(*in_[i], mpi_.count, mpi_.type, source(i), wanted_tag(), mpi_.comm, &receive_[i]));
+    }
+
+    // A ready send may start only when its receive is posted: the receiver says so by an empty message. It has the
+    // communicator to itself in time, so it goes by the tag alone; wildcard receives must not take it, which is why
+    // ready sends and MPI_ANY_TAG do not meet.
+    void tell_ready() {
+        std::vector<MPI_Request> tokens;
+        for (std::size_t i = 0; i < in_.size(); ++i)
+            if (from(i) != MPI_PROC_NULL) mpi_.ok(MPI_Isend(nullptr, 0, MPI_BYTE, from(i), mpi_.tag(1), mpi_.comm, &tokens.emplace_back()));
+        for (std::size_t i = 0; i < out_.size(); ++i)
+            if (to(i) != MPI_PROC_NULL) mpi_.ok(MPI_Recv(nullptr, 0, MPI_BYTE, to(i), mpi_.tag(1), mpi_.comm, MPI_STATUS_IGNORE));
+        mpi_.ok(MPI_Waitall(static_cast<int>(tokens.size()), tokens.data(), MPI_STATUSES_IGNORE));
+    }
+
+    void send() {
+        if (how_.mode.start == start::persistent) {
+            if (send_.size() == 1) mpi_.ok(MPI_Start(send_.data()));
+            else if (!send_.empty()) mpi_.ok(MPI_Startall(static_cast<int>(send_.size()), send_.data()));
+            return;
+        }
+        for (std::size_t i = 0; i < out_.size(); ++i) mpi_.ok(start_send(mpi_, how_.mode, *out_[i], to(i), mpi_.tag(0), &send_[i]));
+    }
+
+    void receive_late() {
+        for (std::size_t i = 0; i < in_.size(); ++i) receive_one(i);
+    }
+
+    void receive_one(std::size_t i) {
+        auto& status = statuses_[i];
+        int from_rank = source(i), tag = wanted_tag();
+        MPI_Message message = MPI_MESSAGE_NULL;
+        auto seen = poisoned_status();
+        int flag = 0;
+        switch (how_.receive) {
+        case receive_way::probe: mpi_.ok(MPI_Probe(from_rank, tag, mpi_.comm, &seen)); break;
+        case receive_way::iprobe:
+            while (mpi_.ok(MPI_Iprobe(from_rank, tag, mpi_.comm, &flag, &seen)) && flag == 0) sched_yield();
+            break;
+        case receive_way::mprobe: mpi_.ok(MPI_Mprobe(from_rank, tag, mpi_.comm, &message, &seen)); break;
+        case receive_way::improbe:
+            while (mpi_.ok(MPI_Improbe(from_rank, tag, mpi_.comm, &flag, &message, &seen)) && flag == 0) sched_yield();
+            break;
+        default: break;
+        }
+        switch (how_.receive) {
+        case receive_way::probe:
+        case receive_way::iprobe:
+            judge_status(i, seen, true);
+            // Receive exactly what was seen.
+            mpi_.ok(MPI_Recv(*in_[i], mpi_.count, mpi_.type, seen.MPI_SOURCE, from(i) == MPI_PROC_NULL ? tag : seen.MPI_TAG, mpi_.comm, &status));
+            mpi_.check(status.MPI_SOURCE == seen.MPI_SOURCE, "source",
+                       fmt::format("probed a message from {}, received one from {}", seen.MPI_SOURCE, status.MPI_SOURCE));
+            break;
+        case receive_way::mprobe:
+        case receive_way::improbe:
+            judge_status(i, seen, true);
+            if (how_.receive == receive_way::mprobe) {
+                mpi_.ok(MPI_Mrecv(*in_[i], mpi_.count, mpi_.type, &message, &status));
+            } else {
+                MPI_Request request = MPI_REQUEST_NULL;
+                mpi_.ok(MPI_Imrecv(*in_[i], mpi_.count, mpi_.type, &message, &request));
+                mpi_.ok(MPI_Wait(&request, &status));
+                mpi_.check_null(request);
+            }
+            mpi_.check(message == MPI_MESSAGE_NULL, "request", "a received message handle must have become MPI_MESSAGE_NULL");
+            mpi_.check(status.MPI_SOURCE == seen.MPI_SOURCE, "source",
+                       fmt::format("probed a message from {}, received one from {}", seen.MPI_SOURCE, status.MPI_SOURCE));
+            break;
+        default: mpi_.ok(MPI_Recv(*in_[i], mpi_.count, mpi_.type, from_rank, tag, mpi_.comm, &status)); break;
+        }
+    }
+
+    // All requests together, receives first: completion calls see arrays of both.
+    void finish(bool posted) {
+        std::vector<MPI_Request> requests;
+        std::vector<bool> persistent;
+        if (posted)
+            for (auto request : receive_) {
+                requests.push_back(request);
+                persistent.push_back(how_.receive == receive_way::recv_init);
+            }
+        if (how_.mode.start != start::blocking)
+            for (auto request : send_) {
+                requests.push_back(request);
+                persistent.push_back(how_.mode.start == start::persistent);
+            }
+        std::vector<MPI_Status> statuses(requests.size(), poisoned_status());
+        complete(mpi_, requests, statuses, how_.completion, persistent);
+        std::size_t next = 0;
+        if (posted)
+            for (std::size_t i = 0; i < receive_.size(); ++i, ++next) {
+                receive_[i] = requests[next];
+                statuses_[i] = statuses[next];
+            }
+        if (how_.mode.start != start::blocking)
+            for (std::size_t i = 0; i < send_.size(); ++i, ++next) {
+                send_[i] = requests[next];
+                mpi_.expect(statuses[next]).not_cancelled();
+            }
+    }
+
+    void judge_status(std::size_t i, MPI_Status const& status, bool by_probe = false) {
+        bool const null = from(i) == MPI_PROC_NULL; // section 3.10
+        auto check = mpi_.expect(status);
+        if (null)
+            check.source(MPI_PROC_NULL).tag(MPI_ANY_TAG).count(0);
+        else
+            check.tag(mpi_.tag(0)).count(mpi_.elements);
+        if (!null && !how_.any.source) check.source(from(i));
+        if (!by_probe) check.not_cancelled();
+        bool const several = how_.completion != completion_way::wait && how_.completion != completion_way::test &&
+                             how_.completion != completion_way::waitany && how_.completion != completion_way::testany;
+        if (!several) check.error_untouched();
+    }
+
+    void judge(int r) {
+        std::map<int, int> got; // messages by sender: their order is kept (section 3.5)
+        std::map<int, int> expected;
+        for (std::size_t i = 0; i < in_.size(); ++i) ++expected[from(i)];
+        for (std::size_t i = 0; i < in_.size(); ++i) {
+            judge_status(i, statuses_[i]);
+            if (from(i) == MPI_PROC_NULL) {
+                in_[i]->expect_untouched();
+                continue;
+            }
+            int const peer = how_.any.source ? statuses_[i].MPI_SOURCE : from(i);
+            int const nth = got[peer]++;
+            if (!mpi_.check(nth < expected[peer], "source", fmt::format("message {} from rank {}, which sent only {}", nth + 1, peer, expected[peer]))) continue;
+            in_[i]->expect(key(false, peer, nth, r), mpi_.elements, fmt::format("of message {} from rank {}", nth + 1, peer));
+        }
+        for (auto* b : out_) b->expect_unchanged();
+    }
+
+    test_run& mpi_;
+    pattern const& who_;
+    manner const& how_;
+    std::vector<buffer*> out_, in_;
+    std::vector<MPI_Request> send_, receive_;
+    std::vector<MPI_Status> statuses_;
+};
+
+} // namespace
+
+void exchange(test_run& mpi, pattern const& who, manner const& how) { exchanging(mpi, who, how).run(); }
+
+} // namespace assay::p2p

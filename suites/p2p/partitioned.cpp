@@ -1,0 +1,58 @@
+// A ring of partitioned messages (MPI-5.0 chapter 4): partitions become ready in another order than they lie in memory.
+#include "suites/p2p/exchange.hpp"
+
+#include "mpi_calls.hpp"
+
+#include <sched.h>
+
+using namespace assay;
+
+namespace {
+axis<int> const partitions("partitions", {{{"1", "", "one partition", nullptr}, 1}, {{"2", "", "two", nullptr}, 2}, {{"5", "", "five", nullptr}, 5}});
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+#define ASSAY_PARTITIONED 1
+#else
+#define ASSAY_PARTITIONED 0
+#endif
+needs declared() {
+    return {[](job const&) { return ASSAY_PARTITIONED ? std::string() : std::string("the header of this MPI library does not declare MPI_Psend_init"); }};
+}
+} // namespace
+
+ASSAY_TEST(p2p, ring_partitioned, requirements{"partitioned.data", "partitioned.parrived", "partitioned.restart"},
+           over(axis_use{&partitions}, communicators::intra(), datatypes::all(), counts::ladder(), placements::all()), declared(),
+           needs_procedures({"MPI_Psend_init", "MPI_Precv_init", "MPI_Pready", "MPI_Parrived"}),
+           where(type_axis(), count_ladder(), partitions,
+                 [](datatype const& t, count_value const& c, int n) {
+                     return static_cast<std::size_t>(std::abs(t.map.extent())) * c.of(t.map) * static_cast<std::size_t>(n) <= (std::size_t{16} << 20);
+                 }),
+           note{"two rounds of the same requests"}) {
+#if ASSAY_PARTITIONED
+    int const n = mpi.at(partitions), to = (mpi.rank + 1) % mpi.size, from = (mpi.rank - 1 + mpi.size) % mpi.size;
+    auto const total = mpi.elements * static_cast<std::size_t>(n);
+    auto &out = mpi.incoming(total), &in = mpi.incoming(total);
+    MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    mpi.ok(MPI_Precv_init(in, n, mpi.count, mpi.type, from, mpi.tag(), mpi.comm, MPI_INFO_NULL, &requests[0]));
+    mpi.ok(MPI_Psend_init(out, n, mpi.count, mpi.type, to, mpi.tag(), mpi.comm, MPI_INFO_NULL, &requests[1]));
+    for (int round = 0; round < 2; ++round) {
+        out.fill(mpi.key_to(to, round));
+        in.poison();
+        mpi.ok(MPI_Startall(2, requests));
+        for (int p = 0; p < n; ++p) mpi.ok(MPI_Pready((p * 2 + 1) % n, requests[1])); // n is odd or at most 2: each once
+        if (round == 1) // ask for each partition before waiting for all
+            for (int p = 0; p < n; ++p)
+                for (int arrived = 0; arrived == 0;) {
+                    if (!mpi.ok(MPI_Parrived(requests[0], p, &arrived))) break;
+                    if (arrived == 0) sched_yield();
+                }
+        mpi.ok(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+        in.expect(mpi.key_from(from, round), total, "from rank " + std::to_string(from));
+        out.expect_unchanged();
+    }
+    for (auto& request : requests) {
+        mpi.check(request != MPI_REQUEST_NULL, "request", "a partitioned request must stay when it completes");
+        if (request != MPI_REQUEST_NULL) mpi.ok(MPI_Request_free(&request));
+        mpi.check_null(request);
+    }
+#endif
+}
