@@ -62,8 +62,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _say(str(error), 2)
     except CannotRun as error:
         return _say(str(error), 3)
-    except (KeyboardInterrupt, click.Abort):
-        return _say("interrupted; what was judged is kept, `assay resume` goes on", 130)
+    except (KeyboardInterrupt, click.Abort) as error:
+        cause = error.__cause__ or error  # click turns one into the other
+        return _say("; ".join(["interrupted", *map(str, cause.args)]), 130)
     except BrokenPipeError:  # assay list … | head
         sys.stderr.close()
         return 141

@@ -220,6 +220,9 @@ class _Session:
                         failed = True
                 if self.request.known:
                     self.warnings += self.known.unused()
+            except KeyboardInterrupt:
+                self._write(journal, finished=False)
+                raise KeyboardInterrupt(f"`./assay resume {shlex.quote(str(self.out))}` goes on") from None
             except BaseException:
                 self._write(journal, finished=False)
                 raise

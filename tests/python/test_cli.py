@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -280,3 +282,29 @@ def test_launcher_script_from_anywhere(tmp_path: Path) -> None:
     done = subprocess.run([link, "--help"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0
     assert "assay run" in done.stdout
+
+
+def test_interrupted_run_says_how_to_go_on(world: World) -> None:
+    world.set(**{CASES[5]: {"kind": "sleep", "rank": 0}})
+    code = "import sys, test_cli; from pathlib import Path; sys.exit(test_cli.run_for_signal(Path('.')))"
+    environment = {**os.environ, "PYTHONPATH": f"{REPO}:{REPO / 'tests' / 'python'}"}
+    process = subprocess.Popen([sys.executable, "-c", code], env=environment, stderr=subprocess.PIPE, text=True)
+    journal = world.out / "cases.jsonl"
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline and (not journal.exists() or journal.read_bytes().count(b"\n") < 5):
+        time.sleep(0.05)
+    process.send_signal(signal.SIGTERM)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert said.splitlines()[-1] == "assay: interrupted; `./assay resume out` goes on"
+    assert world.record()["finished"] is False
+    assert len(world.lines()) == 5
+
+
+def run_for_signal(folder: Path) -> int:
+    """`assay run` in a process of its own, which a test ends."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        library = targets.Library("mpich@9.9", "mpich", "9.9", folder, str(folder.absolute() / "mpiexec"), None)
+        monkeypatch.setattr(targets, "resolve", lambda spec: library)
+        monkeypatch.setattr(build, "build", lambda *_, **__: folder.absolute())
+        return cli.main(["run", "--out", "out"])
