@@ -31,7 +31,7 @@ _HEADERS = {
 _OPTIONAL = {
     "ccache": ("ccache", "faster builds"),
     "clang-format": ("clang-format", "`assay test`"),
-    "clang-tidy": ("clang-tidy", "`assay test`"),
+    "clang-tidy-16": ("clang-tidy-16", "`assay test`"),
     "chromium": ("chromium", "the browser tests of `assay test`"),
     "gdb": ("gdb", "looking at a hanging case"),
 }

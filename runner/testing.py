@@ -24,6 +24,7 @@ from runner.plan import must_be_one_of
 
 LOGS = REPO / "build" / "test"
 SHOWN_LINES = 40  # of a failed step
+TIDY = "clang-tidy-16"  # Debian's clang-tidy is 14, which does not know std::source_location
 TIDY_SECONDS = 360.0  # after that clang-tidy takes up no further file; what it found good it does not look at again
 # The MPI library is not instrumented: what it keeps until its end is not ours. Signals are the suite's own business.
 SANITIZED = {
@@ -100,6 +101,8 @@ def sanitized(log: IO[str]) -> str:
 
 def clang_tidy(log: IO[str]) -> str:
     """Static analysis of C++; a file is looked at again only when it, a header or the rules have changed."""
+    if shutil.which(TIDY) is None:
+        raise Failed(f"{TIDY} is not installed; `assay doctor` says what to do")
     database = _debug_build(log)
     headers = hashlib.sha256()
     for name in [".clang-tidy", *_sources(".hpp", ".h")]:
@@ -119,7 +122,7 @@ def clang_tidy(log: IO[str]) -> str:
         name, stamp = item
         if time.monotonic() > deadline:
             return None
-        command = ["clang-tidy", "-p", str(database), "--quiet", name]
+        command = [TIDY, "-p", str(database), "--quiet", name]
         done = subprocess.run(command, cwd=REPO, capture_output=True, text=True, check=False)
         if done.returncode == 0:
             stamp.touch()
