@@ -27,7 +27,8 @@ char const* attached_buffer_t::detach() {
     int size = -1;
     if (MPI_Buffer_detach(&address, &size) != MPI_SUCCESS) return "MPI_Buffer_detach did not return MPI_SUCCESS";
     if (address != memory_.data()) return "MPI_Buffer_detach did not give back the address that was attached";
-    if (size != static_cast<int>(memory_.size())) return "MPI_Buffer_detach did not give back the size that was attached";
+    if (size != static_cast<int>(memory_.size()))
+        return "MPI_Buffer_detach did not give back the size that was attached";
     return "";
 }
 

@@ -39,8 +39,7 @@ private:
 std::vector<axis_base const*> all_axes();
 
 // An axis whose values a suite (or the framework) writes down itself.
-template <class T>
-class axis : public axis_base {
+template <class T> class axis : public axis_base {
 public:
     struct entry {
         value_info info;
@@ -62,8 +61,7 @@ struct axis_use {
     std::function<bool(std::size_t)> keep = nullptr; // nullptr: all
 };
 
-template <class T, class Keep>
-axis_use only(axis<T> const& of, Keep keep) {
+template <class T, class Keep> axis_use only(axis<T> const& of, Keep keep) {
     return {&of, [&of, keep](std::size_t value) { return static_cast<bool>(keep(of.at(value))); }};
 }
 

@@ -79,7 +79,8 @@ std::span<unsigned char> memory_pool::take_page_end(std::size_t size) {
 
 std::span<unsigned char> memory_pool::take_from_mpi(std::size_t size) {
     void* base = nullptr;
-    if (MPI_Alloc_mem(static_cast<MPI_Aint>(size), MPI_INFO_NULL, &base) != MPI_SUCCESS || base == nullptr) throw std::bad_alloc();
+    if (MPI_Alloc_mem(static_cast<MPI_Aint>(size), MPI_INFO_NULL, &base) != MPI_SUCCESS || base == nullptr)
+        throw std::bad_alloc();
     from_mpi_.push_back(base);
     return {static_cast<unsigned char*>(base), size};
 }
@@ -100,13 +101,15 @@ buffer::buffer(memory_pool& pool, recorder& findings, layout const& map, std::si
     }
     auto const span = static_cast<std::size_t>(high_ - low_);
     // The address itself must lie inside the storage, whatever the lower bound, so that it is a valid pointer.
-    auto const before = static_cast<std::size_t>(std::max<std::ptrdiff_t>(-low_, 0)), after = static_cast<std::size_t>(std::max<std::ptrdiff_t>(low_, 0));
+    auto const before = static_cast<std::size_t>(std::max<std::ptrdiff_t>(-low_, 0)),
+               after = static_cast<std::size_t>(std::max<std::ptrdiff_t>(low_, 0));
     auto const alignment = map.alignment();
     switch (where) {
     case placement::page_end: {
         storage_ = pool.take_page_end(guard_size + span + after + alignment);
         auto const end = reinterpret_cast<std::uintptr_t>(storage_.data()) + storage_.size();
-        address_ = reinterpret_cast<unsigned char*>((end - static_cast<std::uintptr_t>(std::max<std::ptrdiff_t>(high_, 0))) / alignment * alignment);
+        address_ = reinterpret_cast<unsigned char*>(
+            (end - static_cast<std::uintptr_t>(std::max<std::ptrdiff_t>(high_, 0))) / alignment * alignment);
         break;
     }
     case placement::heap:
@@ -142,7 +145,8 @@ void buffer::packed(layout const& map, std::uint64_t key, std::size_t elements, 
                 continue;
             }
             for (std::size_t i = 0; i < run.count; ++i, at += type.size)
-                for (std::size_t k = 0; k < type.size; ++k) at[k] = static_cast<unsigned char>((at[k] & type.keep[k]) | type.set[k]);
+                for (std::size_t k = 0; k < type.size; ++k)
+                    at[k] = static_cast<unsigned char>((at[k] & type.keep[k]) | type.set[k]);
         }
 }
 
@@ -183,7 +187,8 @@ void buffer::ignore_insignificant(unsigned char* origin, std::size_t elements) c
             if (type.carries(k)) continue;
             for (std::size_t e = 0; e < elements; ++e)
                 for (std::size_t i = 0; i < run.count; ++i) {
-                    auto const offset = static_cast<std::ptrdiff_t>(e) * map_.extent() + run.offset + static_cast<std::ptrdiff_t>(i * type.size + k);
+                    auto const offset = static_cast<std::ptrdiff_t>(e) * map_.extent() + run.offset +
+                                        static_cast<std::ptrdiff_t>(i * type.size + k);
                     origin[offset] = address_[offset];
                 }
         }
@@ -216,8 +221,12 @@ void buffer::expect(std::uint64_t key, std::size_t elements, std::string const& 
     if (std::memcmp(image.data(), begin, storage_.size()) != 0) report(image.data(), elements, who, where);
 }
 
-void buffer::expect_unchanged(std::source_location where) { expect(key_, filled_, "of the send buffer, which MPI may not change", where); }
-void buffer::expect_untouched(std::source_location where) { expect(0, 0, "of a buffer that nothing was to be written to", where); }
+void buffer::expect_unchanged(std::source_location where) {
+    expect(key_, filled_, "of the send buffer, which MPI may not change", where);
+}
+void buffer::expect_untouched(std::source_location where) {
+    expect(0, 0, "of a buffer that nothing was to be written to", where);
+}
 
 std::string buffer::position(std::ptrdiff_t offset, std::size_t elements, char const*& kind) const {
     kind = "guard";
@@ -240,7 +249,8 @@ std::string buffer::position(std::ptrdiff_t offset, std::size_t elements, char c
     return fmt::format("offset {} from the buffer's address, a gap between data", offset);
 }
 
-void buffer::report(unsigned char const* expected, std::size_t elements, std::string const& who, std::source_location where) {
+void buffer::report(unsigned char const* expected, std::size_t elements, std::string const& who,
+                    std::source_location where) {
     auto const* got = storage_.data();
     std::size_t first = storage_.size(), last = 0, wrong = 0;
     for (std::size_t i = 0; i < storage_.size(); ++i)
@@ -252,8 +262,9 @@ void buffer::report(unsigned char const* expected, std::size_t elements, std::st
     auto const offset = (got + first) - address_;
     char const* kind = "";
     auto const place = position(offset, elements, kind);
-    auto text = fmt::format("{} {}: {}: expected {:02x}, received {:02x}; {} of {} bytes wrong, from offset {} to {}", kind, who,
-                            place, expected[first], got[first], wrong, high_ - low_, offset, (got + last) - address_);
+    auto text =
+        fmt::format("{} {}: {}: expected {:02x}, received {:02x}; {} of {} bytes wrong, from offset {} to {}", kind,
+                    who, place, expected[first], got[first], wrong, high_ - low_, offset, (got + last) - address_);
     // Two lines of 16 bytes from the line in which the first wrong byte lies.
     for (std::size_t line = first / 16 * 16, n = 0; line < storage_.size() && n < 2; line += 16, ++n) {
         std::string e, g, marks;
@@ -262,7 +273,8 @@ void buffer::report(unsigned char const* expected, std::size_t elements, std::st
             g += fmt::format(" {:02x}", got[i]);
             marks += expected[i] == got[i] ? "   " : " ^^";
         }
-        text += fmt::format("\n{:>+8} expected{}\n         received{}\n                 {}", (got + line) - address_, e, g, marks);
+        text += fmt::format("\n{:>+8} expected{}\n         received{}\n                 {}", (got + line) - address_, e,
+                            g, marks);
     }
     findings_.add(kind, level::must, std::move(text), where);
 }

@@ -69,7 +69,8 @@ public:
 private:
     void scatter(unsigned char* origin, std::vector<unsigned char> const& stream, std::size_t elements) const;
     void ignore_insignificant(unsigned char* origin, std::size_t elements) const;
-    void report(unsigned char const* expected, std::size_t elements, std::string const& who, std::source_location where);
+    void report(unsigned char const* expected, std::size_t elements, std::string const& who,
+                std::source_location where);
     std::string position(std::ptrdiff_t offset, std::size_t elements, char const*& kind) const;
 
     memory_pool& pool_;

@@ -38,11 +38,14 @@ std::vector<count_axis::entry> ladder() {
     };
     for (step s : {step{"61b", "64b", "67b", 64}, step{"1021b", "1kib", "1027b", 1024},
                    step{"8189b", "8kib", "8195b", 8192}, step{"65533b", "64kib", "65539b", 65536}}) {
-        values.push_back({{s.below, "", "as many elements as fit into 3 bytes less", nullptr}, {unit::bytes_floor, s.bytes - 3}});
-        values.push_back({{s.at, "", "the number of elements nearest to this size", nullptr}, {unit::bytes_nearest, s.bytes}});
+        values.push_back(
+            {{s.below, "", "as many elements as fit into 3 bytes less", nullptr}, {unit::bytes_floor, s.bytes - 3}});
+        values.push_back(
+            {{s.at, "", "the number of elements nearest to this size", nullptr}, {unit::bytes_nearest, s.bytes}});
         values.push_back({{s.above, "", "enough elements for 3 bytes more", nullptr}, {unit::bytes_ceil, s.bytes + 3}});
     }
-    values.push_back({{"1mib", "", "the number of elements nearest to this size", nullptr}, {unit::bytes_nearest, 1u << 20}});
+    values.push_back(
+        {{"1mib", "", "the number of elements nearest to this size", nullptr}, {unit::bytes_nearest, 1u << 20}});
     return values;
 }
 } // namespace
@@ -62,8 +65,7 @@ axis<placement> const& placement_axis() {
 }
 
 namespace {
-template <class Better>
-int best_size(communicator const& comm, int np, bool remote, int start, Better better) {
+template <class Better> int best_size(communicator const& comm, int np, bool remote, int start, Better better) {
     int best = start;
     for (int rank = 0; rank < np; ++rank) {
         auto const m = comm.layout(np, rank);

@@ -23,10 +23,10 @@ enum class placement {
 };
 
 // An axis over a catalogue that is complete only once main has begun.
-template <class T>
-class catalogue_axis : public axis_base {
+template <class T> class catalogue_axis : public axis_base {
 public:
-    catalogue_axis(std::string name, std::vector<T> const& (*entries)()) : axis_base(std::move(name)), entries_(entries) {}
+    catalogue_axis(std::string name, std::vector<T> const& (*entries)())
+        : axis_base(std::move(name)), entries_(entries) {}
     std::size_t size() const override { return entries_().size(); }
     value_info info(std::size_t value) const override {
         auto const& entry = at(value);
@@ -38,8 +38,7 @@ private:
     std::vector<T> const& (*entries_)();
 };
 
-template <class T, class Keep>
-axis_use only(catalogue_axis<T> const& of, Keep keep) {
+template <class T, class Keep> axis_use only(catalogue_axis<T> const& of, Keep keep) {
     return {&of, [&of, keep](std::size_t value) { return static_cast<bool>(keep(of.at(value))); }};
 }
 
@@ -56,11 +55,21 @@ axis<placement> const& placement_axis();
 
 namespace communicators {
 inline axis_use any() { return {&comm_axis()}; } // MPI_COMM_NULL too
-inline axis_use intra() { return only(comm_axis(), [](communicator const& c) { return c.kind == comm_kind::intra; }); }
-inline axis_use inter() { return only(comm_axis(), [](communicator const& c) { return c.kind == comm_kind::inter; }); }
-inline axis_use usable() { return only(comm_axis(), [](communicator const& c) { return c.kind != comm_kind::null; }); }
-inline axis_use cartesian() { return only(comm_axis(), [](communicator const& c) { return c.cart_dims != nullptr; }); }
-inline axis_use topologies() { return only(comm_axis(), [](communicator const& c) { return static_cast<bool>(c.sources); }); }
+inline axis_use intra() {
+    return only(comm_axis(), [](communicator const& c) { return c.kind == comm_kind::intra; });
+}
+inline axis_use inter() {
+    return only(comm_axis(), [](communicator const& c) { return c.kind == comm_kind::inter; });
+}
+inline axis_use usable() {
+    return only(comm_axis(), [](communicator const& c) { return c.kind != comm_kind::null; });
+}
+inline axis_use cartesian() {
+    return only(comm_axis(), [](communicator const& c) { return c.cart_dims != nullptr; });
+}
+inline axis_use topologies() {
+    return only(comm_axis(), [](communicator const& c) { return static_cast<bool>(c.sources); });
+}
 } // namespace communicators
 namespace datatypes {
 inline axis_use all() { return {&type_axis()}; }

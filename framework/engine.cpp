@@ -45,7 +45,8 @@ std::string difference(MPI_Comm comm, membership const& expected, bool inter) {
     if (is_inter != static_cast<int>(inter)) return fmt::format("MPI_Comm_test_inter gives {}", is_inter);
     if (inter) MPI_Comm_remote_size(comm, &remote);
     if (rank == expected.rank && size == expected.size && remote == expected.remote_size) return "";
-    return fmt::format("rank/size/remote size are {}/{}/{}, by definition {}/{}/{}", rank, size, remote, expected.rank, expected.size, expected.remote_size);
+    return fmt::format("rank/size/remote size are {}/{}/{}, by definition {}/{}/{}", rank, size, remote, expected.rank,
+                       expected.size, expected.remote_size);
 }
 
 } // namespace
@@ -78,7 +79,8 @@ engine::made_communicator const& engine::communicator_for(communicator const& en
         }
         bool const wanted = made.place.member && entry.kind != comm_kind::null;
         if (made.broken.empty() && (made.comm != MPI_COMM_NULL) != wanted)
-            made.broken = wanted ? "MPI_COMM_NULL on a rank that is a member" : "a communicator on a rank that is not a member";
+            made.broken =
+                wanted ? "MPI_COMM_NULL on a rank that is a member" : "a communicator on a rank that is not a member";
         else if (made.broken.empty() && wanted) {
             must(MPI_Comm_set_errhandler(made.comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
             made.broken = difference(made.comm, made.place, entry.kind == comm_kind::inter);
@@ -110,7 +112,10 @@ void engine::look_behind(test_run& mpi, bool member) {
             int flag = 0;
             MPI_Status status;
             if (MPI_Iprobe(MPI_ANY_SOURCE, tag, mpi.comm, &flag, &status) == MPI_SUCCESS && flag != 0)
-                recorder_.add("leftover", level::must, fmt::format("a message from rank {} with tag {} is left that this case did not send", status.MPI_SOURCE, tag), here);
+                recorder_.add("leftover", level::must,
+                              fmt::format("a message from rank {} with tag {} is left that this case did not send",
+                                          status.MPI_SOURCE, tag),
+                              here);
         }
 }
 
@@ -125,7 +130,9 @@ engine::outcome engine::run_once(planned_case const& c, int serial) {
             try {
                 type = datatype_for(entry);
             } catch (mpi_failure const& failure) {
-                recorder_.add("return", level::must, fmt::format("{} returned {}", failure.call, error_text(failure.code)), std::source_location::current());
+                recorder_.add("return", level::must,
+                              fmt::format("{} returned {}", failure.call, error_text(failure.code)),
+                              std::source_location::current());
                 return {'f', ""};
             }
             if (type == MPI_DATATYPE_NULL) return {'u', fmt::format("the MPI library has no datatype {}", entry.name)};
@@ -135,9 +142,13 @@ engine::outcome engine::run_once(planned_case const& c, int serial) {
     static made_communicator const none{MPI_COMM_NULL, {}, ""};
     std::vector<made_communicator const*> comms; // collective, so before any thread starts
     for (int thread = 0; thread < threads; ++thread)
-        comms.push_back(comm_entry != nullptr ? &communicator_for(*comm_entry, thread, t.own_communicator && comm_entry->kind != comm_kind::null) : &none);
+        comms.push_back(
+            comm_entry != nullptr
+                ? &communicator_for(*comm_entry, thread, t.own_communicator && comm_entry->kind != comm_kind::null)
+                : &none);
     if (!comms[0]->broken.empty()) {
-        recorder_.add("own", level::must, fmt::format("communicator {}: {}", comm_entry->name, comms[0]->broken), std::source_location::current());
+        recorder_.add("own", level::must, fmt::format("communicator {}: {}", comm_entry->name, comms[0]->broken),
+                      std::source_location::current());
         return {'f', ""};
     }
     bool const member = comms[0]->place.member;
@@ -145,14 +156,16 @@ engine::outcome engine::run_once(planned_case const& c, int serial) {
     auto const case_key = XXH3_64bits_withSeed(name.data(), name.size(), job_.seed);
     std::string unsupported;
     auto const body = [&](int thread) {
-        test_run mpi({job_, c, recorder_, *pools_[static_cast<std::size_t>(thread)], comms[static_cast<std::size_t>(thread)]->comm,
-                      comms[static_cast<std::size_t>(thread)]->place, type, case_key, serial, thread});
+        test_run mpi({job_, c, recorder_, *pools_[static_cast<std::size_t>(thread)],
+                      comms[static_cast<std::size_t>(thread)]->comm, comms[static_cast<std::size_t>(thread)]->place,
+                      type, case_key, serial, thread});
         try {
             t.body(mpi);
         } catch (test_run::unsupported_here const& why) {
             if (thread == 0) unsupported = why.reason;
         } catch (std::exception const& e) {
-            recorder_.add("return", level::must, fmt::format("exception in the test: {}", e.what()), std::source_location::current(), thread);
+            recorder_.add("return", level::must, fmt::format("exception in the test: {}", e.what()),
+                          std::source_location::current(), thread);
         }
         look_behind(mpi, true);
     };
@@ -161,7 +174,8 @@ engine::outcome engine::run_once(planned_case const& c, int serial) {
         for (int thread = 1; thread < threads; ++thread) others.emplace_back(body, thread);
         body(0);
         for (auto& other : others) other.join();
-        if (auto const* wrong = attached_buffer().detach(); *wrong != '\0') recorder_.add("return", level::must, wrong, std::source_location::current());
+        if (auto const* wrong = attached_buffer().detach(); *wrong != '\0')
+            recorder_.add("return", level::must, wrong, std::source_location::current());
     }
     for (auto& pool : pools_) pool->take_back();
     // A rank that ran ahead must not hand its next messages to a wildcard of this case.
@@ -184,12 +198,17 @@ std::vector<std::string> engine::run(planned_case const& c, long index) {
     if (int const lowest = lowest_free_descriptor(); lowest != lowest_descriptor_) {
         // Libraries open descriptors when a path is first used; one that does so in case after case leaks them.
         if (lowest > lowest_descriptor_ && ++descriptor_growth_[c.test] == 8)
-            recorder_.add("fd", level::must, fmt::format("file descriptors are left open by case after case of this test (lowest free one: {})", lowest), here);
+            recorder_.add(
+                "fd", level::must,
+                fmt::format("file descriptors are left open by case after case of this test (lowest free one: {})",
+                            lowest),
+                here);
         lowest_descriptor_ = lowest;
     }
     if (long const size = size_of_stderr(); size != stderr_size_) {
         if (size > stderr_size_ && stderr_size_ >= 0)
-            recorder_.add("stderr", level::must, "unexpected output on stderr: " + new_stderr(stderr_size_, size), here);
+            recorder_.add("stderr", level::must, "unexpected output on stderr: " + new_stderr(stderr_size_, size),
+                          here);
         stderr_size_ = size;
     }
     if (result.status == 'p' && recorder_.failed(job_.strict)) result.status = 'f';

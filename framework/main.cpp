@@ -67,18 +67,28 @@ void list(options const& o) {
                     if (!use.keep || use.keep(v)) values.push_back(use.axis->info(v).name);
                 axes.push_back({{"axis", use.axis->name()}, {"values", values}});
             }
-            line({{"test", t.full_name()}, {"requirements", t.requirement_ids}, {"axes", axes}, {"file", t.file}, {"line", t.line},
-                  {"thread_safe", t.thread_safe}, {"note", t.remark}});
+            line({{"test", t.full_name()},
+                  {"requirements", t.requirement_ids},
+                  {"axes", axes},
+                  {"file", t.file},
+                  {"line", t.line},
+                  {"thread_safe", t.thread_safe},
+                  {"note", t.remark}});
         }
     } else if (o.list == "axes") {
         for (auto const* axis : all_axes())
             for (std::size_t v = 0; v < axis->size(); ++v) {
                 auto const info = axis->info(v);
-                line({{"axis", axis->name()}, {"value", info.name}, {"note", info.note}, {"title", info.title},
+                line({{"axis", axis->name()},
+                      {"value", info.name},
+                      {"note", info.note},
+                      {"title", info.title},
                       {"lacks", info.lacks ? info.lacks(o.the_job) : ""}});
             }
     } else if (o.list == "build") {
-        line({{"compiler", __VERSION__}, {"mpi", fmt::format("{}.{}", MPI_VERSION, MPI_SUBVERSION)}, {"binary", hash_of_file("/proc/self/exe")}});
+        line({{"compiler", __VERSION__},
+              {"mpi", fmt::format("{}.{}", MPI_VERSION, MPI_SUBVERSION)},
+              {"binary", hash_of_file("/proc/self/exe")}});
     } else {
         throw wrong_use{fmt::format("--list={} is not one of cases, tests, axes, build", o.list)};
     }
@@ -107,7 +117,8 @@ public:
     void OnTestPartResult(testing::TestPartResult const& part) override {
         if (!part.failed()) return;
         auto const* info = testing::UnitTest::GetInstance()->current_test_info();
-        fmt::print(stderr, "rank {}: {}.{}: {}\n", rank_, info ? info->test_suite_name() : "", info ? info->name() : "", part.message());
+        fmt::print(stderr, "rank {}: {}.{}: {}\n", rank_, info ? info->test_suite_name() : "", info ? info->name() : "",
+                   part.message());
     }
 
 private:
@@ -122,7 +133,8 @@ void register_cases(engine& e, std::vector<planned_case> cases, bool one_suite) 
         auto const* test = c.test;
         auto factory = [&e, c = std::move(c), index]() -> testing::Test* { return new case_test(e, c, index); };
         // A plan is run in its own order; GoogleTest would put tests of one suite together.
-        testing::RegisterTest(one_suite ? "plan" : name.substr(0, dot).c_str(), name.substr(dot + 1).c_str(), nullptr, nullptr, test->file, test->line, std::move(factory));
+        testing::RegisterTest(one_suite ? "plan" : name.substr(0, dot).c_str(), name.substr(dot + 1).c_str(), nullptr,
+                              nullptr, test->file, test->line, std::move(factory));
         ++index;
     }
 }
@@ -139,7 +151,8 @@ std::vector<planned_case> cases_by_hand(options const& o) {
         what.tier = tier::full;
         cases = make_plan(what, o.the_job).cases;
     }
-    if (cases.empty()) throw wrong_use{fmt::format("no case matches \"{}\"; --gtest_list_tests prints those of the tier", filter)};
+    if (cases.empty())
+        throw wrong_use{fmt::format("no case matches \"{}\"; --gtest_list_tests prints those of the tier", filter)};
     return cases;
 }
 
@@ -164,7 +177,8 @@ int run(options& o, int argc, char** argv) {
     watch_for_death();
     bool const under_runner = !o.job_directory.empty();
     int provided = 0, rank = 0;
-    if (MPI_Init_thread(&argc, &argv, o.the_job.threads > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) {
+    if (MPI_Init_thread(&argc, &argv, o.the_job.threads > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, &provided) !=
+        MPI_SUCCESS) {
         fmt::print(stderr, "assay-suite: MPI_Init_thread failed\n");
         return 1;
     }
@@ -172,7 +186,8 @@ int run(options& o, int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &o.the_job.np);
     if (o.the_job.threads > 1 && provided < MPI_THREAD_MULTIPLE)
-        throw wrong_use{fmt::format("--threads={} needs MPI_THREAD_MULTIPLE; this library provides level {} only", o.the_job.threads, provided)};
+        throw wrong_use{fmt::format("--threads={} needs MPI_THREAD_MULTIPLE; this library provides level {} only",
+                                    o.the_job.threads, provided)};
 
     std::uint64_t plan_hash = 0;
     std::vector<planned_case> cases;
@@ -195,18 +210,28 @@ int run(options& o, int argc, char** argv) {
         MPI_Get_version(&version, &subversion);
         char host[256] = "";
         gethostname(host, sizeof host - 1);
-        nlohmann::ordered_json const hello = {
-            {"rank", rank}, {"size", o.the_job.np}, {"pid", getpid()}, {"host", host}, {"plan", fmt::format("{:016x}", plan_hash)},
-            {"seed", o.the_job.seed}, {"binary", hash_of_file("/proc/self/exe")}, {"library", library_version()},
-            {"mpi", fmt::format("{}.{}", version, subversion)}, {"thread_level", provided}};
+        nlohmann::ordered_json const hello = {{"rank", rank},
+                                              {"size", o.the_job.np},
+                                              {"pid", getpid()},
+                                              {"host", host},
+                                              {"plan", fmt::format("{:016x}", plan_hash)},
+                                              {"seed", o.the_job.seed},
+                                              {"binary", hash_of_file("/proc/self/exe")},
+                                              {"library", library_version()},
+                                              {"mpi", fmt::format("{}.{}", version, subversion)},
+                                              {"thread_level", provided}};
         events().hello(hello.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
         wait_for_go(o.job_directory);
     } else {
         // Without a runner the ranks compare their lists themselves.
         std::uint64_t first = plan_hash;
         MPI_Bcast(&first, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
-        if (first != plan_hash) throw wrong_use{fmt::format("rank {} has another list of cases than rank 0: give all ranks the same arguments", rank)};
-        if (rank == 0) fmt::print("assay-suite: {} cases, {} ranks, seed {}, {}\n", cases.size(), o.the_job.np, o.the_job.seed, library_version());
+        if (first != plan_hash)
+            throw wrong_use{
+                fmt::format("rank {} has another list of cases than rank 0: give all ranks the same arguments", rank)};
+        if (rank == 0)
+            fmt::print("assay-suite: {} cases, {} ranks, seed {}, {}\n", cases.size(), o.the_job.np, o.the_job.seed,
+                       library_version());
     }
     auto& listeners = testing::UnitTest::GetInstance()->listeners();
     if (under_runner || rank != 0) delete listeners.Release(listeners.default_result_printer());
@@ -239,7 +264,8 @@ int main(int argc, char** argv) {
     options o;
     bool lists_tests = false;
     testing::InitGoogleTest(&argc, argv);
-    CLI::App app{"Assay: conformance tests for MPI libraries. Options of GoogleTest (--gtest_filter=…) work as well.", "assay-suite"};
+    CLI::App app{"Assay: conformance tests for MPI libraries. Options of GoogleTest (--gtest_filter=…) work as well.",
+                 "assay-suite"};
     app.add_option("--list", o.list, "cases, tests, axes or build: print as JSON lines and exit");
     app.add_option("--np", o.the_job.np, "ranks to plan for")->check(CLI::PositiveNumber);
     app.add_option("--tier", o.tier, "smoke, quick, standard or full");
@@ -260,7 +286,8 @@ int main(int argc, char** argv) {
         o.what.suites = pick(suites);
         for (auto const& text : o.axes) {
             auto const equals = text.find('=');
-            if (equals == std::string::npos) throw wrong_use{fmt::format("--axis={} must look like --axis=type=int,char", text)};
+            if (equals == std::string::npos)
+                throw wrong_use{fmt::format("--axis={} must look like --axis=type=int,char", text)};
             o.what.axes[text.substr(0, equals)].add(pick(text.substr(equals + 1)));
         }
         lists_tests = testing::GTEST_FLAG(list_tests);

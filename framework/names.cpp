@@ -10,7 +10,9 @@
 namespace assay {
 
 void require_name(std::string_view name, std::string_view kind) {
-    auto const fine = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '+'; };
+    auto const fine = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '+';
+    };
     if (!name.empty() && std::all_of(name.begin(), name.end(), fine)) return;
     fmt::print(stderr, "assay-suite: the {} name \"{}\" may only hold a-z, 0-9, '_', '.' and '+'\n", kind, name);
     std::abort();

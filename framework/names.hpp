@@ -29,6 +29,7 @@ public:
     pick() = default; // keeps everything
     explicit pick(std::string_view list);
     bool operator()(std::string const& name) const;
+    bool wants_some() const { return !wanted_.empty(); }             // not only exclusions
     std::vector<std::string> const& words() const { return words_; } // without ^
     void add(pick const& other);
 

@@ -52,7 +52,8 @@ void check_words(selection const& what) {
         if (!found) throw wrong_use{fmt::format("unknown axis \"{}\"; {}", name, suggestion(name, names))};
         for (auto const& word : words.words())
             if (std::none_of(values.begin(), values.end(), [&](auto const& v) { return matches(word, v); }))
-                throw wrong_use{fmt::format("axis \"{}\" has no value \"{}\"; {}", name, word, suggestion(word, values))};
+                throw wrong_use{
+                    fmt::format("axis \"{}\" has no value \"{}\"; {}", name, word, suggestion(word, values))};
     }
 }
 
@@ -87,7 +88,8 @@ remaining reduce(test const& t, job const& j, std::vector<std::vector<std::size_
     for (auto const& c : t.constraints) {
         covering_model::rule rule;
         for (auto const* axis : c.axes) {
-            auto const at = std::find_if(t.axes.begin(), t.axes.end(), [&](auto const& use) { return use.axis == axis; });
+            auto const at =
+                std::find_if(t.axes.begin(), t.axes.end(), [&](auto const& use) { return use.axis == axis; });
             if (at != t.axes.end()) rule.axes.push_back(static_cast<std::size_t>(at - t.axes.begin()));
         }
         if (rule.axes.size() != c.axes.size()) continue; // a shared constraint about an axis this test does not cross
@@ -102,9 +104,11 @@ remaining reduce(test const& t, job const& j, std::vector<std::vector<std::size_
 }
 
 void plan_test(test const& t, selection const& what, job const& j, plan& result) {
-    // A test that was not asked for must not show up as unsupported.
+    // A test without an axis of which values were asked for was not asked for itself.
     for (auto const& [axis_name, words] : what.axes)
-        if (std::none_of(t.axes.begin(), t.axes.end(), [&n = axis_name](auto const& use) { return use.axis->name() == n; })) return;
+        if (words.wants_some() && std::none_of(t.axes.begin(), t.axes.end(),
+                                               [&n = axis_name](auto const& use) { return use.axis->name() == n; }))
+            return;
     if (auto reason = lacks(t, j); !reason.empty()) {
         result.unsupported.push_back({t.full_name(), reason});
         return;
@@ -120,8 +124,7 @@ void plan_test(test const& t, selection const& what, job const& j, plan& result)
             if (restricted != what.axes.end() && !restricted->second(info.name)) continue;
             if (!what.profile.empty() && !in_keller(*use.axis, v)) continue;
             auto const reason = info.lacks ? info.lacks(j) : std::string();
-            if (reason.empty())
-                values[a].push_back(v);
+            if (reason.empty()) values[a].push_back(v);
             else
                 missing.push_back({fmt::format("{}/{}={}", t.full_name(), use.axis->name(), info.name),
                                    fmt::format("{}={} {}", use.axis->name(), info.name, reason)});
@@ -173,7 +176,8 @@ tier tier_named(std::string const& name) {
     static std::map<std::string, tier> const tiers = {
         {"smoke", tier::smoke}, {"quick", tier::quick}, {"standard", tier::standard}, {"full", tier::full}};
     if (auto const found = tiers.find(name); found != tiers.end()) return found->second;
-    throw wrong_use{fmt::format("unknown tier \"{}\"; {}", name, suggestion(name, {"smoke", "quick", "standard", "full"}))};
+    throw wrong_use{
+        fmt::format("unknown tier \"{}\"; {}", name, suggestion(name, {"smoke", "quick", "standard", "full"}))};
 }
 
 planned_case case_named(std::string const& name, job const& j) {
@@ -200,13 +204,15 @@ planned_case case_named(std::string const& name, job const& j) {
     if (parts.size() != c.test->axes.size() + 1) {
         std::vector<std::string> axes;
         for (auto const& use : c.test->axes) axes.push_back(use.axis->name() + "=…");
-        throw wrong_use{fmt::format("\"{}\" is not the full name of a case; the axes of {} are {}", name, parts[0], fmt::join(axes, "/"))};
+        throw wrong_use{fmt::format("\"{}\" is not the full name of a case; the axes of {} are {}", name, parts[0],
+                                    fmt::join(axes, "/"))};
     }
     for (std::size_t a = 0; a < c.test->axes.size(); ++a) {
         auto const& use = c.test->axes[a];
         auto const equals = parts[a + 1].find('=');
         if (equals == std::string::npos || parts[a + 1].substr(0, equals) != use.axis->name())
-            throw wrong_use{fmt::format("\"{}\": expected {}=… where it says \"{}\"", name, use.axis->name(), parts[a + 1])};
+            throw wrong_use{
+                fmt::format("\"{}\": expected {}=… where it says \"{}\"", name, use.axis->name(), parts[a + 1])};
         auto const word = parts[a + 1].substr(equals + 1);
         auto const& of_axis = values.at(use.axis);
         auto const value = of_axis.find(word);
@@ -221,7 +227,8 @@ planned_case case_named(std::string const& name, job const& j) {
             for (std::size_t a = 0; a < c.test->axes.size(); ++a)
                 if (c.test->axes[a].axis == axis) picked.push_back(c.values[a]);
         if (picked.size() == rule.axes.size() && !rule.holds(picked.data(), j))
-            throw wrong_use{fmt::format("\"{}\" combines values that cannot be combined (see {}:{})", name, c.test->file, c.test->line)};
+            throw wrong_use{fmt::format("\"{}\" combines values that cannot be combined (see {}:{})", name,
+                                        c.test->file, c.test->line)};
     }
     return c;
 }
@@ -235,11 +242,12 @@ plan make_plan(selection const& what, job const& j) {
         // A glob whose first part names tests needs no plan of the others.
         for (auto const& t : all_tests()) {
             if (!what.suites(t.suite)) continue;
-            bool const wanted = what.selects.empty() || std::any_of(what.selects.begin(), what.selects.end(), [&](auto const& glob) {
-                if (glob.starts_with('^')) return true;
-                auto const first = glob.substr(0, glob.find('/'));
-                return matches(first, t.full_name()) || first.find('*') != std::string::npos;
-            });
+            bool const wanted =
+                what.selects.empty() || std::any_of(what.selects.begin(), what.selects.end(), [&](auto const& glob) {
+                    if (glob.starts_with('^')) return true;
+                    auto const first = glob.substr(0, glob.find('/'));
+                    return matches(first, t.full_name()) || first.find('*') != std::string::npos;
+                });
             if (wanted) plan_test(t, what, j, made);
         }
     }
@@ -265,10 +273,8 @@ plan make_plan(selection const& what, job const& j) {
                 if (reason = info.lacks(j); !reason.empty())
                     reason = fmt::format("{}={} {}", c.test->axes[a].axis->name(), info.name, reason);
         }
-        if (reason.empty())
-            kept.cases.push_back(std::move(c));
-        else
-            kept.unsupported.push_back({plain, reason});
+        if (reason.empty()) kept.cases.push_back(std::move(c));
+        else kept.unsupported.push_back({plain, reason});
     }
     return kept;
 }
@@ -279,7 +285,8 @@ std::vector<planned_case> read_plan(std::string const& path, job const& j, std::
     if (!file.good() && !file.eof()) throw wrong_use{fmt::format("cannot read the plan {}", path)};
     hash = XXH3_64bits(bytes.data(), bytes.size());
     std::string_view rest(bytes);
-    if (!rest.starts_with("assay-plan 1 ")) throw wrong_use{fmt::format("{} is not a plan: its first line must begin with \"assay-plan 1\"", path)};
+    if (!rest.starts_with("assay-plan 1 "))
+        throw wrong_use{fmt::format("{} is not a plan: its first line must begin with \"assay-plan 1\"", path)};
     std::vector<planned_case> cases;
     rest.remove_prefix(std::min(rest.find('\n'), rest.size() - 1) + 1);
     while (!rest.empty()) {

@@ -29,8 +29,8 @@ struct selection {
     assay::tier tier = assay::tier::quick;
     std::string profile; // "" or keller-2008
     pick suites;
-    std::map<std::string, pick> axes;   // by name of the axis
-    std::vector<std::string> selects;   // globs; ^ excludes; a plain name comes from the full product
+    std::map<std::string, pick> axes; // by name of the axis
+    std::vector<std::string> selects; // globs; ^ excludes; a plain name comes from the full product
 };
 
 struct plan {

@@ -28,9 +28,9 @@ void recorder::add(char const* check, level severity, std::string message, std::
     if (must_ + advisory_ > most) return;
     auto const at = place(where);
     if (events().active()) {
-        nlohmann::json const json = {{"check", check},     {"level", severity == level::must ? "must" : "advisory"},
-                                     {"thread", thread},   {"message", message},
-                                     {"where", at},        {"call", last_call.name}};
+        nlohmann::json const json = {{"check", check},   {"level", severity == level::must ? "must" : "advisory"},
+                                     {"thread", thread}, {"message", message},
+                                     {"where", at},      {"call", last_call.name}};
         events().finding(index_, json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
     }
     messages_.push_back(fmt::format("{}{} ({})", severity == level::must ? "" : "advisory: ", message, at));

@@ -35,7 +35,8 @@ register_test::register_test(test t) {
 std::vector<test> const& all_tests() {
     static std::vector<test> const tests = [] {
         auto sorted = collected();
-        std::stable_sort(sorted.begin(), sorted.end(), [](test const& a, test const& b) { return a.full_name() < b.full_name(); });
+        std::stable_sort(sorted.begin(), sorted.end(),
+                         [](test const& a, test const& b) { return a.full_name() < b.full_name(); });
         for (std::size_t i = 1; i < sorted.size(); ++i)
             if (sorted[i].full_name() == sorted[i - 1].full_name()) {
                 fmt::print(stderr, "assay-suite: two tests are named {}: {}:{} and {}:{}\n", sorted[i].full_name(),
@@ -48,12 +49,14 @@ std::vector<test> const& all_tests() {
 }
 
 constraint fits_memory(bool to_every_member) {
-    return where(comm_axis(), type_axis(), count_ladder(),
-                 [to_every_member](job const& j, communicator const& comm, datatype const& type, count_value const& count) {
-                     auto const extent = std::max(std::abs(type.map.extent()), type.map.true_extent());
-                     auto const peers = to_every_member && comm.layout ? largest_size(comm, j.np) : 1;
-                     return static_cast<std::size_t>(extent) * count.of(type.map) * static_cast<std::size_t>(peers) <= memory_limit;
-                 });
+    return where(
+        comm_axis(), type_axis(), count_ladder(),
+        [to_every_member](job const& j, communicator const& comm, datatype const& type, count_value const& count) {
+            auto const extent = std::max(std::abs(type.map.extent()), type.map.true_extent());
+            auto const peers = to_every_member && comm.layout ? largest_size(comm, j.np) : 1;
+            return static_cast<std::size_t>(extent) * count.of(type.map) * static_cast<std::size_t>(peers) <=
+                   memory_limit;
+        });
 }
 
 } // namespace assay

@@ -21,10 +21,7 @@ struct requirements {
 struct axes_of_test {
     std::vector<axis_use> axes;
 };
-template <class... Use>
-axes_of_test over(Use... use) {
-    return {{axis_use(use)...}};
-}
+template <class... Use> axes_of_test over(Use... use) { return {{axis_use(use)...}}; }
 
 // A test that cannot run in every job says why: returns the reason, or "".
 struct needs {
@@ -45,27 +42,21 @@ struct note {
 };
 
 // Combinations of values that make sense; the function takes the values of the named axes and, if it wants, the job first.
-template <class Function, class... Axis>
-constraint where_impl(Function function, Axis const&... axis) {
+template <class Function, class... Axis> constraint where_impl(Function function, Axis const&... axis) {
     return {{&axis...}, [function, &axis...](std::size_t const* values, job const& j) {
-                return [&]<std::size_t... I>(std::index_sequence<I...>) -> bool {
+                return [&]<std::size_t... I>(std::index_sequence<I...>)->bool {
                     if constexpr (requires { function(j, axis.at(values[I])...); })
                         return function(j, axis.at(values[I])...);
-                    else
-                        return function(axis.at(values[I])...);
-                }(std::index_sequence_for<Axis...>{});
+                    else return function(axis.at(values[I])...);
+                }
+                (std::index_sequence_for<Axis...>{});
             }};
 }
-template <class A, class F>
-constraint where(A const& a, F function) {
-    return where_impl(function, a);
-}
-template <class A, class B, class F>
-constraint where(A const& a, B const& b, F function) {
+template <class A, class F> constraint where(A const& a, F function) { return where_impl(function, a); }
+template <class A, class B, class F> constraint where(A const& a, B const& b, F function) {
     return where_impl(function, a, b);
 }
-template <class A, class B, class C, class F>
-constraint where(A const& a, B const& b, C const& c, F function) {
+template <class A, class B, class C, class F> constraint where(A const& a, B const& b, C const& c, F function) {
     return where_impl(function, a, b, c);
 }
 // The messages of one rank, one to each of `peers` members of the largest group, stay below 16 MiB of memory.
@@ -110,8 +101,8 @@ struct register_test {
 
 } // namespace assay
 
-#define ASSAY_TEST(suite_, name_, ...)                                                                                \
-    static void body_##suite_##_##name_(::assay::test_run& mpi);                                                      \
-    static ::assay::register_test const test_##suite_##_##name_(                                                      \
-        ::assay::test(#suite_, #name_, __FILE__, __LINE__, body_##suite_##_##name_, __VA_ARGS__));                    \
+#define ASSAY_TEST(suite_, name_, ...)                                                                                 \
+    static void body_##suite_##_##name_(::assay::test_run& mpi);                                                       \
+    static ::assay::register_test const test_##suite_##_##name_(                                                       \
+        ::assay::test(#suite_, #name_, __FILE__, __LINE__, body_##suite_##_##name_, __VA_ARGS__));                     \
     static void body_##suite_##_##name_([[maybe_unused]] ::assay::test_run& mpi)

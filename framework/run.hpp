@@ -26,6 +26,7 @@ public:
     status_check& count(std::size_t expected); // MPI_Get_count in the case's datatype
     status_check& count(std::size_t expected, MPI_Datatype type, std::size_t size_of_one);
     status_check& not_cancelled();
+    status_check& advisory();        // what follows is not required by the standard, only good
     status_check& error_untouched(); // only calls that return several statuses may set MPI_ERROR
     status_check& empty();           // what section 3.7.3 calls an empty status
 
@@ -33,6 +34,7 @@ private:
     class test_run& mpi_;
     MPI_Status const& status_;
     std::source_location where_;
+    level level_ = level::must;
 };
 
 class test_run {
@@ -66,8 +68,7 @@ public:
     communicator const* comm_entry = nullptr;
     datatype const* type_entry = nullptr;
 
-    template <class Axis>
-    auto const& at(Axis const& axis) const { return axis.at(value_of(axis)); }
+    template <class Axis> auto const& at(Axis const& axis) const { return axis.at(value_of(axis)); }
 
     // Tags of this case; k in 0…15. All ranks get the same, and other cases in flight use others.
     int tag(int k = 0);
@@ -106,6 +107,7 @@ public:
 
 private:
     std::size_t value_of(axis_base const& axis) const;
+    placement where_to_place() const; // heap for tests that do not cross placements
 
     planned_case const& planned_;
     memory_pool& pool_;

@@ -130,10 +130,8 @@ void tell_exit(int code, bool known) {
     safe_line line;
     head(line, "X");
     line << "\"exit\":";
-    if (known)
-        line << static_cast<long long>(code);
-    else
-        line << "null";
+    if (known) line << static_cast<long long>(code);
+    else line << "null";
     line << ",";
     call_and_stack(line, nullptr);
     events().dying(line.data, line.used);

@@ -50,9 +50,11 @@ ASSAY_TEST(env, request_null, requirements{"p2p.request_null.empty_status", "p2p
     if (w == way::test || w == way::get_status || w == way::testall || w == way::testany)
         mpi.check(flag == 1, "request", "flag must be true: there is nothing to wait for");
     if (w == way::waitany || w == way::testany)
-        mpi.check(index == MPI_UNDEFINED, "request", "index must be MPI_UNDEFINED without an active request, got " + std::to_string(index));
+        mpi.check(index == MPI_UNDEFINED, "request",
+                  "index must be MPI_UNDEFINED without an active request, got " + std::to_string(index));
     if (w == way::waitsome || w == way::testsome)
-        mpi.check(outcount == MPI_UNDEFINED, "request", "outcount must be MPI_UNDEFINED without an active request, got " + std::to_string(outcount));
+        mpi.check(outcount == MPI_UNDEFINED, "request",
+                  "outcount must be MPI_UNDEFINED without an active request, got " + std::to_string(outcount));
     // Waitsome and Testsome return no status when nothing completed.
     int const written = w == way::waitall || w == way::testall ? n : w == way::waitsome || w == way::testsome ? 0 : 1;
     for (int i = 0; i < written; ++i) mpi.expect(statuses[static_cast<std::size_t>(i)]).empty();

@@ -12,9 +12,10 @@ enum class ends { both, sender, receiver };
 axis<ends> const bottoms("bottom", {{{"both", "", "MPI_BOTTOM on both sides", nullptr}, ends::both},
                                     {{"sender", "", "MPI_BOTTOM on the sending side", nullptr}, ends::sender},
                                     {{"receiver", "", "MPI_BOTTOM on the receiving side", nullptr}, ends::receiver}});
-axis<ends> const packers("packed", {{{"both", "", "sent and received as MPI_PACKED", nullptr}, ends::both},
-                                    {{"sender", "", "packed, received in its datatype", nullptr}, ends::sender},
-                                    {{"receiver", "", "sent in its datatype, received as MPI_PACKED", nullptr}, ends::receiver}});
+axis<ends> const packers("packed",
+                         {{{"both", "", "sent and received as MPI_PACKED", nullptr}, ends::both},
+                          {{"sender", "", "packed, received in its datatype", nullptr}, ends::sender},
+                          {{"receiver", "", "sent in its datatype, received as MPI_PACKED", nullptr}, ends::receiver}});
 
 // All of a buffer as one element at MPI_BOTTOM.
 MPI_Datatype absolute(test_run& mpi, buffer& b) {
@@ -48,7 +49,8 @@ int packed_size(test_run& mpi, int count) {
 } // namespace
 
 ASSAY_TEST(p2p, ring_bottom, requirements{"datatype.bottom", "datatype.get_address", "p2p.send.data"},
-           over(axis_use{&bottoms}, communicators::intra(), datatypes::all(), counts::ladder(), placements::all()), fits_memory(false)) {
+           over(axis_use{&bottoms}, communicators::intra(), datatypes::all(), counts::ladder(), placements::all()),
+           fits_memory(false)) {
     int const to = (mpi.rank + 1) % mpi.size, from = (mpi.rank - 1 + mpi.size) % mpi.size;
     auto &out = mpi.outgoing(to), &in = mpi.incoming();
     auto const side = mpi.at(bottoms);
@@ -77,7 +79,8 @@ ASSAY_TEST(p2p, ring_bottom, requirements{"datatype.bottom", "datatype.get_addre
 }
 
 ASSAY_TEST(p2p, ring_pack, requirements{"datatype.pack", "datatype.unpack", "datatype.pack_size", "p2p.packed"},
-           over(axis_use{&packers}, communicators::intra(), datatypes::all(), counts::ladder(), placements::all()), fits_memory(false)) {
+           over(axis_use{&packers}, communicators::intra(), datatypes::all(), counts::ladder(), placements::all()),
+           fits_memory(false)) {
     int const to = (mpi.rank + 1) % mpi.size, from = (mpi.rank - 1 + mpi.size) % mpi.size;
     auto const way = mpi.at(packers);
     auto &out = mpi.outgoing(to), &in = mpi.incoming();
@@ -89,19 +92,19 @@ ASSAY_TEST(p2p, ring_pack, requirements{"datatype.pack", "datatype.unpack", "dat
     auto &packed_out = mpi.bytes(bytes_layout(), space), &packed_in = mpi.bytes(bytes_layout(), space);
     auto status = poisoned_status();
     MPI_Request request = MPI_REQUEST_NULL;
-    if (way == ends::sender)
-        mpi.ok(MPI_Irecv(in, mpi.count, mpi.type, from, mpi.tag(), mpi.comm, &request));
-    else
-        mpi.ok(MPI_Irecv(packed_in, room, MPI_PACKED, from, mpi.tag(), mpi.comm, &request));
+    if (way == ends::sender) mpi.ok(MPI_Irecv(in, mpi.count, mpi.type, from, mpi.tag(), mpi.comm, &request));
+    else mpi.ok(MPI_Irecv(packed_in, room, MPI_PACKED, from, mpi.tag(), mpi.comm, &request));
     if (way == ends::receiver) {
         mpi.ok(MPI_Send(out, mpi.count, mpi.type, to, mpi.tag(), mpi.comm));
     } else {
         int position = 0;
         mpi.ok(MPI_Pack(out, first, mpi.type, packed_out, room, &position, mpi.comm));
-        mpi.ok(MPI_Pack(static_cast<char*>(out.address()) + first * extent, rest, mpi.type, packed_out, room, &position, mpi.comm));
+        mpi.ok(MPI_Pack(static_cast<char*>(out.address()) + first * extent, rest, mpi.type, packed_out, room, &position,
+                        mpi.comm));
         auto const least = static_cast<int>(mpi.elements * mpi.map.size());
         mpi.check(position >= least && position <= room, "own",
-                  "MPI_Pack ended at position " + std::to_string(position) + ", expected " + std::to_string(least) + " to " + std::to_string(room) + " (MPI_Pack_size)");
+                  "MPI_Pack ended at position " + std::to_string(position) + ", expected " + std::to_string(least) +
+                      " to " + std::to_string(room) + " (MPI_Pack_size)");
         mpi.ok(MPI_Send(packed_out, position, MPI_PACKED, to, mpi.tag(), mpi.comm));
     }
     mpi.ok(MPI_Wait(&request, &status));
@@ -112,10 +115,15 @@ ASSAY_TEST(p2p, ring_pack, requirements{"datatype.pack", "datatype.unpack", "dat
     } else {
         int got = -1, position = 0;
         mpi.ok(MPI_Get_count(&status, MPI_PACKED, &got));
-        if (mpi.check(got >= 0 && got <= room, "count", "MPI_Get_count of MPI_PACKED gives " + std::to_string(got) + " with room for " + std::to_string(room))) {
+        if (mpi.check(got >= 0 && got <= room, "count",
+                      "MPI_Get_count of MPI_PACKED gives " + std::to_string(got) + " with room for " +
+                          std::to_string(room))) {
             mpi.ok(MPI_Unpack(packed_in, got, &position, in, first, mpi.type, mpi.comm));
-            mpi.ok(MPI_Unpack(packed_in, got, &position, static_cast<char*>(in.address()) + first * extent, rest, mpi.type, mpi.comm));
-            mpi.check(position == got, "own", "MPI_Unpack of all elements ended at position " + std::to_string(position) + " of " + std::to_string(got));
+            mpi.ok(MPI_Unpack(packed_in, got, &position, static_cast<char*>(in.address()) + first * extent, rest,
+                              mpi.type, mpi.comm));
+            mpi.check(position == got, "own",
+                      "MPI_Unpack of all elements ended at position " + std::to_string(position) + " of " +
+                          std::to_string(got));
         }
     }
     in.expect(mpi.key_from(from), mpi.elements, "from rank " + std::to_string(from));

@@ -34,11 +34,11 @@ struct pattern {
     bool sends_first = true; // matters only for blocking sends with receives that are not posted before
 };
 
-pattern ring(test_run const& mpi);         // intracommunicator: to the right, from the left
-pattern partner(test_run const& mpi);      // intercommunicator: the process of the same rank on the other side
+pattern ring(test_run const& mpi);    // intracommunicator: to the right, from the left
+pattern partner(test_run const& mpi); // intercommunicator: the process of the same rank on the other side
 pattern many_to_one(test_run const& mpi, int messages); // all to rank 0 (of the other side)
 pattern all_to_all(test_run const& mpi);
-pattern neighbours(test_run const& mpi);   // the edges of the topology, by its definition
+pattern neighbours(test_run const& mpi); // the edges of the topology, by its definition
 
 struct manner {
     send_mode mode;

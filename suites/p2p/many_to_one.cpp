@@ -5,12 +5,15 @@
 using namespace assay;
 using namespace assay::p2p;
 
-ASSAY_TEST(p2p, many_to_one, requirements{"p2p.order.non_overtaking", "p2p.wildcard.source", "p2p.wildcard.tag", "p2p.probe.status"},
-           over(axis_use{&modes()}, axis_use{&receives()}, axis_use{&wildcard_axis()}, communicators::usable(), datatypes::all(),
-                counts::ladder(), placements::all()),
+ASSAY_TEST(p2p, many_to_one,
+           requirements{"p2p.order.non_overtaking", "p2p.wildcard.source", "p2p.wildcard.tag", "p2p.probe.status"},
+           over(axis_use{&modes()}, axis_use{&receives()}, axis_use{&wildcard_axis()}, communicators::usable(),
+                datatypes::all(), counts::ladder(), placements::all()),
            sensible_receive(), blocking_needs_two(), fits_memory(true),
            // The empty message that announces a posted receive would be taken by MPI_ANY_TAG.
-           where(modes(), wildcard_axis(), [](send_mode const& m, wildcard const& w) { return m.kind != send_mode::kind::ready || !w.tag; }),
+           where(modes(), wildcard_axis(),
+                 [](send_mode const& m, wildcard const& w) { return m.kind != send_mode::kind::ready || !w.tag; }),
            wildcards{}) {
-    exchange(mpi, many_to_one(mpi, 3), {mpi.at(modes()), mpi.at(receives()), completion_way::waitall, mpi.at(wildcard_axis())});
+    exchange(mpi, many_to_one(mpi, 3),
+             {mpi.at(modes()), mpi.at(receives()), completion_way::waitall, mpi.at(wildcard_axis())});
 }

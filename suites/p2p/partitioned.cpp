@@ -8,23 +8,30 @@
 using namespace assay;
 
 namespace {
-axis<int> const partitions("partitions", {{{"1", "", "one partition", nullptr}, 1}, {{"2", "", "two", nullptr}, 2}, {{"5", "", "five", nullptr}, 5}});
+axis<int> const partitions("partitions", {{{"1", "", "one partition", nullptr}, 1},
+                                          {{"2", "", "two", nullptr}, 2},
+                                          {{"5", "", "five", nullptr}, 5}});
 #if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
 #define ASSAY_PARTITIONED 1
 #else
 #define ASSAY_PARTITIONED 0
 #endif
 needs declared() {
-    return {[](job const&) { return ASSAY_PARTITIONED ? std::string() : std::string("the header of this MPI library does not declare MPI_Psend_init"); }};
+    return {[](job const&) {
+        return ASSAY_PARTITIONED ? std::string()
+                                 : std::string("the header of this MPI library does not declare MPI_Psend_init");
+    }};
 }
 } // namespace
 
 ASSAY_TEST(p2p, ring_partitioned, requirements{"partitioned.data", "partitioned.parrived", "partitioned.restart"},
-           over(axis_use{&partitions}, communicators::intra(), datatypes::all(), counts::ladder(), placements::all()), declared(),
-           needs_procedures({"MPI_Psend_init", "MPI_Precv_init", "MPI_Pready", "MPI_Parrived"}),
+           over(axis_use{&partitions}, communicators::intra(), datatypes::all(), counts::ladder(), placements::all()),
+           declared(), needs_procedures({"MPI_Psend_init", "MPI_Precv_init", "MPI_Pready", "MPI_Parrived"}),
            where(type_axis(), count_ladder(), partitions,
                  [](datatype const& t, count_value const& c, int n) {
-                     return static_cast<std::size_t>(std::abs(t.map.extent())) * c.of(t.map) * static_cast<std::size_t>(n) <= (std::size_t{16} << 20);
+                     return static_cast<std::size_t>(std::abs(t.map.extent())) * c.of(t.map) *
+                                static_cast<std::size_t>(n) <=
+                            (std::size_t{16} << 20);
                  }),
            note{"two rounds of the same requests"}) {
 #if ASSAY_PARTITIONED
@@ -38,8 +45,9 @@ ASSAY_TEST(p2p, ring_partitioned, requirements{"partitioned.data", "partitioned.
         out.fill(mpi.key_to(to, round));
         in.poison();
         mpi.ok(MPI_Startall(2, requests));
-        for (int p = 0; p < n; ++p) mpi.ok(MPI_Pready((p * 2 + 1) % n, requests[1])); // n is odd or at most 2: each once
-        if (round == 1) // ask for each partition before waiting for all
+        for (int p = 0; p < n; ++p)
+            mpi.ok(MPI_Pready((p * 2 + 1) % n, requests[1])); // n is odd or at most 2: each once
+        if (round == 1)                                       // ask for each partition before waiting for all
             for (int p = 0; p < n; ++p)
                 for (int arrived = 0; arrived == 0;) {
                     if (!mpi.ok(MPI_Parrived(requests[0], p, &arrived))) break;

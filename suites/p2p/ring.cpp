@@ -4,9 +4,11 @@
 using namespace assay;
 using namespace assay::p2p;
 
-ASSAY_TEST(p2p, ring, requirements{"p2p.send.data", "p2p.modes", "p2p.status.fields", "p2p.completion", "p2p.send.buffer_unchanged"},
-           over(axis_use{&modes()}, axis_use{&receives()}, axis_use{&completions()}, communicators::intra(), datatypes::all(), counts::ladder(),
-                placements::all()),
+ASSAY_TEST(p2p, ring,
+           requirements{"p2p.send.data", "p2p.modes", "p2p.status.fields", "p2p.completion",
+                        "p2p.send.buffer_unchanged"},
+           over(axis_use{&modes()}, axis_use{&receives()}, axis_use{&completions()}, communicators::intra(),
+                datatypes::all(), counts::ladder(), placements::all()),
            sensible_receive(), sensible_completion(), blocking_needs_two(), fits_memory(false)) {
     exchange(mpi, ring(mpi), {mpi.at(modes()), mpi.at(receives()), mpi.at(completions())});
 }
@@ -14,8 +16,8 @@ ASSAY_TEST(p2p, ring, requirements{"p2p.send.data", "p2p.modes", "p2p.status.fie
 // Keller: "Ring same value" — a message that went to the wrong rank cannot be told by its data here, but by nothing else
 // being wrong: it sees what depends on the bytes that are sent.
 ASSAY_TEST(p2p, ring_same_value, requirements{"p2p.send.data"},
-           over(axis_use{&modes()}, communicators::intra(), datatypes::all(), counts::ladder(), placements::all()), fits_memory(false),
-           note{"all ranks send the same bytes"}) {
+           over(axis_use{&modes()}, communicators::intra(), datatypes::all(), counts::ladder(), placements::all()),
+           fits_memory(false), note{"all ranks send the same bytes"}) {
     manner how{mpi.at(modes()), receive_way::irecv, completion_way::wait};
     how.same_value = true;
     exchange(mpi, ring(mpi), how);
