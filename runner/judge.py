@@ -5,11 +5,12 @@ Pure functions of what the ranks logged; runner.supervise watches the processes 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from runner.events import RankLog
+from runner.stacks import readable
 
 Entry = dict[str, Any]  # one element of "ranks", "advisory" or "waiting" in a line of cases.jsonl
 
@@ -200,7 +201,7 @@ def _exit_or_abort(one: Dead) -> bool:
 
 def _death_entry(one: Dead) -> Entry:
     detail = one.detail or {"message": "ended without a word while others ran on: killed, or out of memory"}
-    return {"rank": one.rank, "status": "exit" if "exit" in detail else "crash", **detail}
+    return {"rank": one.rank, "status": "exit" if "exit" in detail else "crash", **_with_readable_stack(detail)}
 
 
 def _stack_entry(log: RankLog, status: str) -> Entry:
@@ -209,7 +210,11 @@ def _stack_entry(log: RankLog, status: str) -> Entry:
         entry["status"] = status
     if log.answer is None:
         entry["message"] = "gave no answer to SIGUSR2: stopped, or blocked in the kernel"
-    return entry | (log.answer or {})
+    return entry | _with_readable_stack(log.answer or {})
+
+
+def _with_readable_stack(said: Mapping[str, Any]) -> Entry:
+    return {**said, "stack": readable(said["stack"])} if "stack" in said else dict(said)
 
 
 def _ranks(ranks: Iterable[int]) -> str:
