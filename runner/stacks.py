@@ -13,7 +13,7 @@ _HARNESS = "assay::engine::run_once"  # what lies below is the same in every sta
 
 
 def readable(stack: Sequence[str]) -> list[str]:
-    """Frames `name+0xoffset 0xaddress` as in the event log (docs/formats.md, section 4) → `name+0xoffset`, innermost first."""
+    """Frames `name+0xoffset 0xaddress` of the event log become `name+0xoffset`; innermost first."""
     frames = [_name(frame) for frame in stack]
     first = next((i for i, frame in enumerate(frames) if not _is_handler(frame)), 0)
     last = next((i for i, frame in enumerate(frames) if frame.startswith(_HARNESS)), len(frames))
