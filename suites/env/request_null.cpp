@@ -17,8 +17,8 @@ axis<way> const calls("call", {{{"wait", "", "MPI_Wait", nullptr}, way::wait},
                                {{"waitsome", "", "MPI_Waitsome", nullptr}, way::waitsome},
                                {{"testsome", "", "MPI_Testsome", nullptr}, way::testsome},
                                {{"get_status", "", "MPI_Request_get_status", nullptr}, way::get_status}});
-axis<int> const lengths("requests", {{{"0", "", "an empty array", nullptr}, 0},
-                                     {{"1", "", "one null request", nullptr}, 1},
+axis<int> const lengths("requests", {{{"1", "", "one null request", nullptr}, 1},
+                                     {{"0", "", "an empty array", nullptr}, 0},
                                      {{"5", "", "five null requests", nullptr}, 5}});
 bool is_single(way w) { return w == way::wait || w == way::test || w == way::get_status; }
 } // namespace
