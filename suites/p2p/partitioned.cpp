@@ -45,9 +45,8 @@ ASSAY_TEST(p2p, ring_partitioned, requirements{"partitioned.data", "partitioned.
         out.fill(mpi.key_to(to, round));
         in.poison();
         mpi.ok(MPI_Startall(2, requests));
-        for (int p = 0; p < n; ++p)
-            mpi.ok(MPI_Pready((p * 2 + 1) % n, requests[1])); // n is odd or at most 2: each once
-        if (round == 1)                                       // ask for each partition before waiting for all
+        for (int p = n - 1; p >= 0; --p) mpi.ok(MPI_Pready(p, requests[1])); // each once, the last first
+        if (round == 1) // ask for each partition before waiting for all
             for (int p = 0; p < n; ++p)
                 for (int arrived = 0; arrived == 0;) {
                     if (!mpi.ok(MPI_Parrived(requests[0], p, &arrived))) break;
