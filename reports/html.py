@@ -28,6 +28,7 @@ from reports.evidence import (
     write_file,
 )
 from reports.factors import common_factor, groups
+from reports.requirements import cited
 
 MAX_CASES = 2000  # non-passing cases told in detail
 MAX_TEXT = 4000  # characters of one message or stack
@@ -127,6 +128,7 @@ def _cases(evidence: Evidence) -> dict[str, Any]:
         record = next(told[target])
         record["ranks"] = objects(record.get("ranks"))
         record["advisory"] = objects(record.get("advisory"))
+        record["cited"] = cited(record.get("requirements"))
         record["test"], _, record["point"] = record["case"].partition("/")
         records.append(record)
     return {"cases": records, "more_cases": total - len(records)}

@@ -5,8 +5,8 @@ using namespace assay;
 using namespace assay::p2p;
 
 ASSAY_TEST(p2p, ring,
-           requirements{"p2p.send.data", "p2p.modes", "p2p.status.fields", "p2p.completion",
-                        "p2p.send.buffer_unchanged"},
+           requirements{"p2p.send.data", "p2p.modes", "p2p.status.fields", "p2p.status.error_field", "p2p.completion",
+                        "p2p.persistent.restart", "p2p.send.buffer_unchanged"},
            over(axis_use{&modes()}, axis_use{&receives()}, axis_use{&completions()}, communicators::intra(),
                 datatypes::all(), counts::ladder(), placements::all()),
            sensible_receive(), sensible_completion(), blocking_needs_two(), fits_memory(false)) {

@@ -1,4 +1,4 @@
-// Keller: "Ring Sendrecv" — the calls that send and receive at once (MPI-5.0 section 3.11).
+// Keller: "Ring Sendrecv" — the calls that send and receive at once (MPI-5.0 section 3.2.7).
 #include "suites/p2p/exchange.hpp"
 
 #include "mpi_calls.hpp"
