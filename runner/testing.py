@@ -88,6 +88,13 @@ def browser(log: IO[str]) -> str:
     return _last_line(log)
 
 
+def e2e(log: IO[str]) -> str:
+    """Real ranks: containment of 40 culprits among 2,000 cases, bad input, Keller's tables."""
+    _debug_build(log)
+    _must(log, sys.executable, "-m", "pytest", "tests/e2e")
+    return _last_line(log)
+
+
 def smoke(log: IO[str]) -> str:
     """The smoke tier on real ranks, 2 and 4 of them."""
     return _suite_run(log, "smoke", "--np", "2,4")
@@ -147,6 +154,7 @@ STEPS = (
     Step("unit", "C++ unit tests", unit),
     Step("python", "Python unit tests, with fake ranks", python),
     Step("browser", "the report in a browser", browser),
+    Step("e2e", "containment, bad input and Keller's tables, on real ranks", e2e),
     Step("smoke", "the smoke tier on real ranks, 2 and 4 of them", smoke),
     Step("asan", "the smoke tier with AddressSanitizer and UndefinedBehaviorSanitizer", sanitized),
     Step("clang-tidy", "static analysis of C++", clang_tidy),

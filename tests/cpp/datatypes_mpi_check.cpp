@@ -1,13 +1,14 @@
 // Compares every type map of the catalogue with a real library: size, bounds, true bounds, which bytes MPI_Pack takes and
 // MPI_Unpack writes (for 1 and 3 elements), and what a message to ourselves counts. Prints one line a difference.
 // Exit code: 0 no difference, 1 some. Arguments: the datatypes to check, or with a leading ^ those to leave out (a library
-// may crash on one); default all.
+// may crash on one); default all. --without-known leaves out what `known_differences` lists.
 #include "communicators/catalogue.hpp"
 #include "datatypes/catalogue.hpp"
 
 #include <algorithm>
 #include <cstdio>
 #include <fmt/format.h>
+#include <fnmatch.h>
 #include <mpi.h>
 #include <string>
 #include <vector>
@@ -15,10 +16,39 @@
 namespace {
 
 using namespace assay;
-int differences = 0;
+int differences = 0, known = 0;
+bool without_known = false;
+
+// Defects of libraries that are written down in known/. A pattern is "datatype: what is compared"; an entry without a
+// colon is a datatype that must not even be tried, because the library dies of it.
+struct known_difference {
+    char const *library, *pattern, *why;
+};
+constexpr known_difference known_differences[] = {
+    {"MPICH", "float_int", "MPI_Get_elements of one divides by zero"},
+    {"MPICH", "*type_mix*: MPI_Get_elements*", "MPI_UNDEFINED for a struct with a pair type inside"},
+    {"MPICH", "struct_short_int: MPI_Get_elements*", "MPI_UNDEFINED for a struct with a pair type inside"},
+};
+
+bool is_known(std::string const& what) {
+    if (!without_known) return false;
+    static std::string const library = [] {
+        char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+        int length = 0;
+        MPI_Get_library_version(text, &length);
+        return std::string(text);
+    }();
+    return std::any_of(std::begin(known_differences), std::end(known_differences), [&](auto const& entry) {
+        return library.starts_with(entry.library) && fnmatch(entry.pattern, what.c_str(), 0) == 0;
+    });
+}
 
 template <class T> void compare(datatype const& t, std::string const& what, T const& ours, T const& theirs) {
     if (ours == theirs) return;
+    if (is_known(t.name + ": " + what)) {
+        ++known;
+        return;
+    }
     ++differences;
     fmt::print("{}: {}: ours {}, theirs {}\n", t.name, what, ours, theirs);
 }
@@ -129,7 +159,8 @@ void check(datatype const& t) {
 int main(int argc, char** argv) {
     std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ); // what was found before a crash is not lost
     MPI_Init(&argc, &argv);
-    std::vector<std::string> const arguments(argv + 1, argv + argc);
+    std::vector<std::string> arguments(argv + 1, argv + argc);
+    without_known = std::erase(arguments, "--without-known") > 0;
     bool const only = std::any_of(arguments.begin(), arguments.end(), [](auto const& a) { return a.front() != '^'; });
     auto const named = [&](std::string const& name) {
         return std::find(arguments.begin(), arguments.end(), name) != arguments.end();
@@ -138,6 +169,10 @@ int main(int argc, char** argv) {
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     for (auto const& t : all_datatypes()) {
         if ((only && !named(t.name)) || named("^" + t.name)) continue;
+        if (is_known(t.name)) {
+            ++known;
+            continue;
+        }
         try {
             check(t);
         } catch (mpi_failure const& failure) {
@@ -147,7 +182,7 @@ int main(int argc, char** argv) {
             fmt::print("{}: {} returned error class {}\n", t.name, failure.call, error_class);
         }
     }
-    fmt::print("{} datatypes, {} differences\n", all_datatypes().size(), differences);
+    fmt::print("{} datatypes, {} differences, {} known ones left out\n", all_datatypes().size(), differences, known);
     std::fflush(stdout);
     MPI_Finalize();
     return differences == 0 ? 0 : 1;

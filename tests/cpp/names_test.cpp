@@ -1,0 +1,61 @@
+// Patterns, comma lists, suggestions.
+#include "framework/names.hpp"
+
+#include <gtest/gtest.h>
+
+namespace assay {
+namespace {
+
+using words = std::vector<std::string>;
+
+TEST(matches, knowsShellPatterns) {
+    std::string const name = "p2p.ring/mode=isend/type=int/count=17";
+    for (auto pattern : {"*", "p2p.*", "p2p.ring/*/count=17", "p2p.ring/mode=?send/*", "*type=[ij]nt*", name.c_str()})
+        EXPECT_TRUE(matches(pattern, name)) << pattern;
+    for (auto pattern : {"", "p2p", "p2p.ring/*/count=1", "ring*", "*type=[!i]nt*", "p2p.ring/mode=send/*"})
+        EXPECT_FALSE(matches(pattern, name)) << pattern;
+}
+
+TEST(is_pattern, seesTheThreeSigns) {
+    EXPECT_TRUE(is_pattern("a*") && is_pattern("a?") && is_pattern("[ab]"));
+    EXPECT_FALSE(is_pattern("p2p.ring/mode=send") || is_pattern(""));
+}
+
+TEST(split, keepsEmptyParts) {
+    EXPECT_EQ(split("a,b,,c", ','), (words{"a", "b", "", "c"}));
+    EXPECT_EQ(split("", ','), (words{""}));
+    EXPECT_EQ(split("a/", '/'), (words{"a", ""}));
+}
+
+TEST(near, givesTheMostAlikeFirst) {
+    words const known = {"int", "unsigned", "long_double_int", "vector_int", "float"};
+    EXPECT_EQ(near("itn", known).front(), "int");
+    EXPECT_EQ(near("vectr_int", known).front(), "vector_int");
+    EXPECT_EQ(near("double", known), (words{"long_double_int"})); // a part of a name is near, too
+    EXPECT_TRUE(near("zzzz", known).empty());
+}
+
+TEST(pick, keepsWhatIsWantedAndNotExcluded) {
+    EXPECT_TRUE(pick()("anything"));
+    pick const wanted("int,vector*");
+    EXPECT_TRUE(wanted("int") && wanted("vector_int") && wanted.wants_some());
+    EXPECT_FALSE(wanted("char") || wanted("hvector_int"));
+    pick const excluded("^int");
+    EXPECT_TRUE(excluded("char") && !excluded.wants_some());
+    EXPECT_FALSE(excluded("int"));
+    pick both("*int");
+    both.add(pick("^long*"));
+    EXPECT_TRUE(both("short_int"));
+    EXPECT_FALSE(both("long_int") || both("char"));
+    EXPECT_EQ(both.words(), (words{"*int", "long*"}));
+}
+
+TEST(requireNameDeathTest, endsTheProgramForALetterThatCutsFilters) {
+    testing::GTEST_FLAG(death_test_style) = "threadsafe";
+    for (auto name : {"a-b", "A", "a/b", "", "a=b", "a b"})
+        EXPECT_EXIT(require_name(name, "axis"), testing::KilledBySignal(SIGABRT), "the axis name");
+    require_name("long_double.x87+int2", "value");
+}
+
+} // namespace
+} // namespace assay

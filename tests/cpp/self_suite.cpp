@@ -1,0 +1,73 @@
+// The suite `self` of assay-suite-self: a ring of 2,000 cases that misbehave where the file named by ASSAY_SELF_FAULTS
+// says so. It shows that the runner charges exactly the case and the rank at fault. One line a fault:
+//   <number of the case> <rank> segv|abort|spin|sleep|stop|_exit|exit|refuse|mpi_abort
+#include "framework/run.hpp"
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <fstream>
+#include <map>
+#include <thread>
+#include <unistd.h>
+
+#include "mpi_calls.hpp"
+
+using namespace assay;
+
+namespace {
+
+std::vector<axis<int>::entry> two_thousand() {
+    std::vector<axis<int>::entry> entries;
+    for (int i = 0; i < 2000; ++i) entries.push_back({{fmt::format("{:04}", i), "", "a case", nullptr}, i});
+    return entries;
+}
+axis<int> const numbers("number", two_thousand());
+
+using planned_faults = std::map<std::pair<int, int>, std::string>; // (case, rank) → what to do
+
+planned_faults read_faults() {
+    planned_faults faults;
+    char const* path = std::getenv("ASSAY_SELF_FAULTS");
+    if (path == nullptr) return faults;
+    std::ifstream file(path);
+    int number = 0, rank = 0;
+    std::string kind;
+    while (file >> number >> rank >> kind) faults[{number, rank}] = kind;
+    return faults;
+}
+
+void misbehave(test_run& mpi, std::string const& kind) {
+    static int* volatile nowhere = nullptr;
+    static int volatile spins = 0;
+    if (kind == "segv") *nowhere = 1;
+    else if (kind == "abort") std::abort();
+    else if (kind == "spin")
+        while (true) spins = spins + 1;
+    else if (kind == "sleep")
+        while (true) std::this_thread::sleep_for(std::chrono::hours(1));
+    else if (kind == "stop") raise(SIGSTOP);
+    else if (kind == "_exit") _exit(0);
+    else if (kind == "exit") std::exit(3);
+    else if (kind == "refuse") mpi.ok(MPI_Send(nullptr, 0, MPI_INT, mpi.size, mpi.tag(), mpi.comm)); // no such rank
+    else if (kind == "mpi_abort") MPI_Abort(mpi.comm, 5);
+    else mpi.check(false, "own", "unknown fault " + kind);
+}
+
+} // namespace
+
+ASSAY_TEST(self, ring, requirements{"self.containment"},
+           over(axis_use{&numbers}, only(comm_axis(), [](communicator const& c) { return c.name == "world"; }))) {
+    static auto const faults = read_faults();
+    if (auto const fault = faults.find({mpi.at(numbers), mpi.rank}); fault != faults.end())
+        return misbehave(mpi, fault->second);
+    int const to = (mpi.rank + 1) % mpi.size, from = (mpi.rank + mpi.size - 1) % mpi.size;
+    int const sent = mpi.at(numbers) * 100 + mpi.rank;
+    int got = -1;
+    MPI_Request request = MPI_REQUEST_NULL;
+    mpi.ok(MPI_Irecv(&got, 1, MPI_INT, from, mpi.tag(), mpi.comm, &request));
+    mpi.ok(MPI_Send(&sent, 1, MPI_INT, to, mpi.tag(), mpi.comm));
+    mpi.ok(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    mpi.check(got == mpi.at(numbers) * 100 + from, "data", fmt::format("received {} from rank {}", got, from));
+}

@@ -1,0 +1,208 @@
+// Last words: a child that dies in the middle of a case writes one X line with the cause, the call and the stack.
+#include "framework/calls.hpp"
+#include "framework/event_log.hpp"
+#include "framework/signals.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <fstream>
+#include <functional>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <sstream>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+namespace assay {
+
+// Not in an anonymous namespace: stacks name exported functions.
+[[gnu::noinline]] void crash_here() {
+    static int* volatile nowhere = nullptr;
+    *nowhere = 1;
+}
+
+namespace {
+
+class last_words : public testing::Test {
+protected:
+    // Runs `action` inside case 7 in a child, in MPI_Recv. Returns its wait status.
+    int in_child(std::function<void()> const& action) {
+        pid_t const child = fork();
+        if (child == 0) {
+            watch_for_death();
+            events().open(path);
+            events().begin(7);
+            entering("MPI_Recv");
+            action();
+            syscall_exit();
+        }
+        int status = -1;
+        waitpid(child, &status, 0);
+        std::ostringstream all;
+        all << std::ifstream(path).rdbuf();
+        text = all.str();
+        return status;
+    }
+    // Leaves without any handler, our own _exit included.
+    [[noreturn]] static void syscall_exit() { kill(getpid(), SIGKILL), std::abort(); }
+
+    // The JSON of the only line of this kind.
+    nlohmann::json event(char kind, int index = 7) {
+        std::smatch match;
+        if (!std::regex_search(text, match, std::regex(fmt::format("\n{} {} \\d+ (\\{{.*\\}})\n", kind, index)))) {
+            ADD_FAILURE() << "no " << kind << " line in:\n" << text;
+            return nullptr;
+        }
+        EXPECT_EQ(match.suffix().str().find(fmt::format("\n{} ", kind)), std::string::npos) << text;
+        return nlohmann::json::parse(match[1].str());
+    }
+    bool on_stack(nlohmann::json const& of, char const* name) {
+        for (auto const& frame : of["stack"])
+            if (frame.get<std::string>().find(name) != std::string::npos) return true;
+        return false;
+    }
+    void TearDown() override { std::remove(path.c_str()); }
+    std::string const path = testing::TempDir() + fmt::format("assay-last-words-{}", getpid());
+    std::string text;
+};
+
+TEST_F(last_words, ofACrash) {
+    int const status = in_child(crash_here);
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+    auto const words = event('X');
+    EXPECT_EQ(words["signal"], "SIGSEGV");
+    EXPECT_EQ(words["call"], "MPI_Recv");
+    EXPECT_EQ(words["in_mpi"], true);
+    EXPECT_TRUE(on_stack(words, "crash_here")) << words;
+}
+
+TEST_F(last_words, ofACrashAfterACall) {
+    in_child([] {
+        returned(0);
+        crash_here();
+    });
+    EXPECT_EQ(event('X')["in_mpi"], false);
+}
+
+TEST_F(last_words, ofAStackThatIsFull) {
+    // The handlers run on a stack of their own.
+    struct deep {
+        static int dig(int volatile n) {
+            char volatile room[4096];
+            room[0] = static_cast<char>(n);
+            return n < 0 ? 0 : dig(n + 1) + room[0];
+        }
+    };
+    int const status = in_child([] { deep::dig(0); });
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+    EXPECT_EQ(event('X')["signal"], "SIGSEGV");
+}
+
+TEST_F(last_words, ofEverySignalThatEnds) {
+    for (auto [number, name] : {std::pair{SIGABRT, "SIGABRT"}, std::pair{SIGFPE, "SIGFPE"}, std::pair{SIGBUS, "SIGBUS"},
+                                std::pair{SIGILL, "SIGILL"}, std::pair{SIGTERM, "SIGTERM"}, std::pair{SIGINT, "SIGINT"},
+                                std::pair{SIGQUIT, "SIGQUIT"}, std::pair{SIGXCPU, "SIGXCPU"}}) {
+        int const status = in_child([n = number] { raise(n); });
+        EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == number) << name;
+        EXPECT_EQ(event('X')["signal"], name);
+        TearDown();
+    }
+}
+
+TEST_F(last_words, ofAbort) {
+    int const status = in_child([] { std::abort(); });
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    EXPECT_EQ(event('X')["signal"], "SIGABRT");
+}
+
+TEST_F(last_words, ofExit) {
+    int const status = in_child([] { std::exit(3); });
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+    EXPECT_TRUE(event('X')["exit"].is_null()); // exit() does not tell its handlers the code
+}
+
+TEST_F(last_words, ofUnderscoreExit) {
+    int const status = in_child([] { _exit(0); });
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    EXPECT_EQ(event('X')["exit"], 0);
+    EXPECT_EQ(event('X')["call"], "MPI_Recv");
+    TearDown();
+    in_child([] { _Exit(9); });
+    EXPECT_EQ(event('X')["exit"], 9);
+}
+
+TEST_F(last_words, areNotNeededForAnExitThatIsExpected) {
+    in_child([] {
+        expect_normal_exit();
+        std::exit(0);
+    });
+    EXPECT_EQ(text.find("\nX "), std::string::npos) << text;
+}
+
+TEST_F(last_words, ofAnotherProcessAreNotOurs) {
+    // A library may fork helpers: their end is not that of the rank.
+    in_child([] {
+        pid_t const helper = fork();
+        if (helper == 0) _exit(1);
+        waitpid(helper, nullptr, 0);
+    });
+    EXPECT_EQ(text.find("\nX "), std::string::npos) << text;
+}
+
+TEST_F(last_words, comeAfterWhatWasKeptBack) {
+    in_child([] {
+        events().end(7, 'p', "");
+        crash_here();
+    });
+    EXPECT_TRUE(std::regex_search(text, std::regex("\nE 7 \\d+ p\nX -1 \\d+ \\{"))) << text;
+}
+
+TEST_F(last_words, areAskedForBySIGUSR2AndLifeGoesOn) {
+    int const status = in_child([] {
+        int volatile kept = 0;
+        errno = 99;
+        raise(SIGUSR2);
+        kept = errno;
+        returned(0);
+        raise(SIGUSR2);
+        kill(getpid(), kept == 99 ? SIGKILL : SIGHUP);
+    });
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << "the handler changed errno";
+    std::smatch match;
+    ASSERT_TRUE(std::regex_search(text, match, std::regex("\nQ 7 \\d+ (.*)\nQ 7 \\d+ (.*)\n"))) << text;
+    auto const first = nlohmann::json::parse(match[1].str()), second = nlohmann::json::parse(match[2].str());
+    EXPECT_EQ(first["call"], "MPI_Recv");
+    EXPECT_EQ(first["in_mpi"], true);
+    EXPECT_EQ(second["in_mpi"], false);
+    EXPECT_FALSE(first["stack"].empty());
+}
+
+TEST_F(last_words, aRankEndsWhenTheRunnerIsGone) {
+    pid_t const runner = fork();
+    if (runner == 0) {
+        pause();
+        std::abort();
+    }
+    setenv("ASSAY_RUNNER_PID", std::to_string(runner).c_str(), 1);
+    std::thread murderer([runner] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+        kill(runner, SIGKILL);
+        waitpid(runner, nullptr, 0);
+    });
+    int const status = in_child([] {
+        watch_runner();
+        std::this_thread::sleep_for(std::chrono::seconds(30));
+    });
+    murderer.join();
+    unsetenv("ASSAY_RUNNER_PID");
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 1) << status;
+    EXPECT_EQ(text.find("\nX "), std::string::npos) << text; // nobody is to blame for that
+}
+
+} // namespace
+} // namespace assay

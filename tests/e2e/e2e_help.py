@@ -1,0 +1,54 @@
+"""Starting ./assay, and seeing what it left behind."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from pathlib import Path
+
+from runner import targets
+
+REPO = Path(__file__).resolve().parents[2]
+# The library to test with; another one by hand: ASSAY_E2E_MPI=openmpi@5.0.11 pytest tests/e2e
+MPI = os.environ.get("ASSAY_E2E_MPI") or str(targets.known()["default"])
+
+
+def assay(
+    *words: str | Path, env: dict[str, str] | None = None, seconds: float = 120
+) -> subprocess.CompletedProcess[str]:
+    """Run ./assay to its end; no terminal, so that lines are plain."""
+    return subprocess.run(
+        [str(REPO / "assay"), *map(str, words)],
+        env={**os.environ, "COLUMNS": "400", **(env or {})},
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        timeout=seconds,
+        check=False,
+    )
+
+
+def processes_of(folder: Path) -> list[str]:
+    """The command lines of processes that have something to do with `folder`: in their arguments or environment."""
+    mark = str(folder).encode()
+    found = []
+    for process in Path("/proc").iterdir():
+        if not process.name.isdigit() or int(process.name) == os.getpid():
+            continue
+        try:
+            command = (process / "cmdline").read_bytes()
+            known = mark in command or mark in (process / "environ").read_bytes()
+        except OSError:  # gone meanwhile
+            continue
+        if known and command:
+            found.append(command.replace(b"\0", b" ").decode("utf-8", "replace"))
+    return found
+
+
+def left_running(folder: Path, seconds: float = 10.0) -> list[str]:
+    """processes_of once it is empty, or after `seconds`."""
+    deadline = time.monotonic() + seconds
+    while (found := processes_of(folder)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return found
