@@ -9,7 +9,7 @@
     F(status_source) F(status_tag) F(status_count_plus_one) F(status_cancelled) F(status_zero_count_source) \
     F(status_source_rank_above_1) F(status_source_inter) F(status_proc_null_unwritten) F(status_proc_null_tag) F(status_sendrecv_tag) \
     F(status_waitall_swapped) F(status_empty_source) F(status_empty_count) \
-    F(get_count_undefined) F(get_elements_plus_one) \
+    F(get_count_undefined) F(get_elements_plus_one) F(set_elements_minus_one) F(set_cancelled_ignored) \
     /* requests */ \
     F(wait_keeps_request) F(test_keeps_request) F(waitany_index) F(waitsome_index) F(testsome_outcount) \
     F(test_null_false) \

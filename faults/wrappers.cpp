@@ -558,6 +558,16 @@ int MPI_Get_elements(MPI_Status const* status, MPI_Datatype type, int* count) {
     return code;
 }
 
+int MPI_Status_set_elements(MPI_Status* status, MPI_Datatype type, int count) {
+    return PMPI_Status_set_elements(status, type,
+                                    planted == fault::set_elements_minus_one && count > 0 ? count - 1 : count);
+}
+
+int MPI_Status_set_cancelled(MPI_Status* status, int flag) {
+    if (planted == fault::set_cancelled_ignored) return MPI_SUCCESS;
+    return PMPI_Status_set_cancelled(status, flag);
+}
+
 int MPI_Cart_shift(MPI_Comm comm, int direction, int displacement, int* source, int* destination) {
     int const code = PMPI_Cart_shift(comm, direction, displacement, source, destination);
     if (planted == fault::cart_shift_swapped && code == MPI_SUCCESS) std::swap(*source, *destination);

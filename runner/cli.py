@@ -328,6 +328,50 @@ def _print(lines: Sequence[Mapping[str, Any]], as_json: bool, text: Callable[[Ma
 
 
 @assay.command()
+@target_options
+@click.option("--fault", default="*", metavar="GLOB", help="Only these faults.")
+@click.option("--suite", multiple=True, metavar="LIST", help="Only the tests of these suites.")
+@click.option("--tier", default="smoke", metavar="|".join(TIERS), help="What is run first. Default: smoke.")
+@click.option("--seed", default=1, metavar="N", type=click.IntRange(0, 2**64 - 1), help="Default: 1.")
+@click.option("--out", metavar="DIR", help="Folder to keep what every run left. Default: nothing is kept.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def faults(out: str | None, as_json: bool, fault: str, **given: Any) -> int:
+    """Plant faults under the MPI library and see whether the tests catch them."""
+    import tempfile
+
+    from runner import faults as command
+
+    mpis, nps = _mpis(given["mpi"]), _nps(given["np"])
+    if len(mpis) > 1 or len(nps) > 1:
+        raise WrongUse("assay faults: name one --mpi and one --np")
+    request = command.Request(
+        mpis[0],
+        nps[0],
+        fault,
+        comma_list(given["suite"]),
+        given["tier"],
+        given["seed"],
+        given["preset"],
+        _wishes(given),
+    )
+    say = _terminal()
+    if out is not None and Path(out).is_dir() and any(Path(out).iterdir()):
+        raise WrongUse(f"--out {out}: holds files already; name a new folder")
+    with tempfile.TemporaryDirectory(prefix="assay-faults-") as temporary:
+        found = command.run(
+            request,
+            Path(out if out is not None else temporary),
+            lambda text: say.print(f"assay: {text}", markup=False, soft_wrap=True),
+            lambda result: say.print(command.print_line(result), markup=False, soft_wrap=True),
+        )
+    if as_json:
+        print(json.dumps(found, indent=1))
+    else:
+        command.print_report(found)
+    return 0 if found["ok"] else 1
+
+
+@assay.command()
 @click.argument("directories", metavar="DIR…", nargs=-1, required=True)
 @click.option("--html", is_flag=True, help="Write report.html.")
 @click.option("--junit", is_flag=True, help="Write junit.xml.")
