@@ -372,6 +372,46 @@ def faults(out: str | None, as_json: bool, fault: str, **given: Any) -> int:
 
 
 @assay.command()
+@click.argument("what", metavar="harness")
+@target_options
+@click.option("--empty", default=20_000, metavar="N", type=click.IntRange(1), help="Cases without a body in a round.")
+@click.option("--ping", default=10_000, metavar="N", type=click.IntRange(1), help="8-byte cases in a round.")
+@click.option("--rounds", default=7, metavar="N", type=click.IntRange(1, 1000), help="Repetitions. Default: 7.")
+@click.option("--tier", default="quick", metavar="|".join((*TIERS, "none")), help="For cases per second of p2p.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def bench(what: str, as_json: bool, **given: Any) -> int:
+    """Measure what a case costs beyond its MPI calls, and how many cases a second run."""
+    import tempfile
+
+    from runner import bench as command
+
+    must_be_one_of("benchmark", what, ["harness"])
+    mpis = _mpis(given["mpi"])
+    if len(mpis) > 1:
+        raise WrongUse("assay bench: name one --mpi")
+    request = command.Request(
+        mpis[0],
+        _nps(given["np"] or ["2,4"]),
+        given["empty"],
+        given["ping"],
+        given["rounds"],
+        "" if given["tier"] == "none" else given["tier"],
+        given["preset"],
+        _wishes(given),
+    )
+    say = _terminal()
+    with tempfile.TemporaryDirectory(prefix="assay-bench-") as folder:
+        found = command.run(
+            request, Path(folder), lambda text: say.print(f"assay: {text}", markup=False, soft_wrap=True)
+        )
+    if as_json:
+        print(json.dumps(found, indent=1))
+    else:
+        command.print_report(found)
+    return 0 if found["ok"] else 1
+
+
+@assay.command()
 @click.argument("directories", metavar="DIR…", nargs=-1, required=True)
 @click.option("--html", is_flag=True, help="Write report.html.")
 @click.option("--junit", is_flag=True, help="Write junit.xml.")

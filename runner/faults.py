@@ -30,7 +30,7 @@ WIDER = {"smoke": "quick", "quick": "standard"}  # where to look for a fault tha
 MOST_CASES = 4000  # of the wider tier, for one fault
 TURNS = 6  # cases of each test after which a fault that is caught needs no more
 CONTROL_SCALE = 0.5  # of the timeouts: without a fault nothing hangs
-STUCK_SCALE = 0.05  # with one, something may
+STUCK_SCALE = 0.02  # with one, something may
 
 
 @dataclass(frozen=True)
