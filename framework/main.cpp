@@ -7,13 +7,13 @@
 #include "framework/signals.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <iostream>
-#include <iterator>
 #include <mpi.h>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -33,8 +33,9 @@ struct options {
 };
 
 std::string hash_of_file(char const* path) {
-    std::ifstream file(path, std::ios::binary);
-    std::string const bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    std::ifstream file(path, std::ios::binary | std::ios::ate); // at the end, whose position is the size
+    std::string bytes(static_cast<std::size_t>(std::max<std::streamoff>(file.tellg(), 0)), '\0');
+    file.seekg(0).read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     return fmt::format("{:016x}", XXH3_64bits(bytes.data(), bytes.size()));
 }
 

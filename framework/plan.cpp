@@ -103,6 +103,34 @@ remaining reduce(test const& t, job const& j, std::vector<std::vector<std::size_
     return r;
 }
 
+bool selected(std::vector<std::string> const& selects, std::string const& name) {
+    bool any_wanted = false, hit = false;
+    for (auto const& glob : selects) {
+        if (glob.starts_with('^')) {
+            if (matches(glob.substr(1), name)) return false;
+            continue;
+        }
+        any_wanted = true;
+        hit |= glob == name || matches(glob, name);
+    }
+    return hit || !any_wanted;
+}
+
+// Whether a case of this test with this value can match one of the globs. A glob with as many '/' as the names of the
+// test has its wildcards inside of the parts, so that each axis can be asked alone.
+bool may_match(std::vector<std::string> const& selects, test const& t, std::size_t axis, std::string const& value) {
+    bool any_wanted = false;
+    for (auto const& glob : selects) {
+        if (glob.starts_with('^')) continue;
+        any_wanted = true;
+        auto const parts = split(glob, '/');
+        if (parts.size() != t.axes.size() + 1) return true;
+        if (matches(parts[0], t.full_name()) && matches(parts[axis + 1], t.axes[axis].axis->name() + "=" + value))
+            return true;
+    }
+    return !any_wanted;
+}
+
 void plan_test(test const& t, selection const& what, job const& j, plan& result) {
     // A test without an axis of which values were asked for was not asked for itself.
     for (auto const& [axis_name, words] : what.axes)
@@ -123,6 +151,8 @@ void plan_test(test const& t, selection const& what, job const& j, plan& result)
             auto const info = use.axis->info(v);
             if (restricted != what.axes.end() && !restricted->second(info.name)) continue;
             if (!what.profile.empty() && !in_keller(*use.axis, v)) continue;
+            // The full product can be far too large to be made first and selected from afterwards.
+            if (what.tier == tier::full && !may_match(what.selects, t, a, info.name)) continue;
             auto const reason = info.lacks ? info.lacks(j) : std::string();
             if (reason.empty()) values[a].push_back(v);
             else
@@ -137,25 +167,12 @@ void plan_test(test const& t, selection const& what, job const& j, plan& result)
     auto const take = [&](row const& picked) {
         planned_case c{&t, {}};
         for (std::size_t a = 0; a < picked.size(); ++a) c.values.push_back(r.values[a][picked[a]]);
-        result.cases.push_back(std::move(c));
+        if (what.selects.empty() || selected(what.selects, c.name())) result.cases.push_back(std::move(c));
     };
     if (what.tier == tier::full || t.axes.empty()) return full_product(r.model, take);
     auto rows = covering_array(r.model, static_cast<std::size_t>(what.tier), j.seed);
     std::sort(rows.begin(), rows.end()); // neighbours share a communicator and mode: reports read in order
     for (auto const& picked : rows) take(picked);
-}
-
-bool selected(std::vector<std::string> const& selects, std::string const& name) {
-    bool any_wanted = false, hit = false;
-    for (auto const& glob : selects) {
-        if (glob.starts_with('^')) {
-            if (matches(glob.substr(1), name)) return false;
-            continue;
-        }
-        any_wanted = true;
-        hit |= glob == name || matches(glob, name);
-    }
-    return hit || !any_wanted;
 }
 
 } // namespace

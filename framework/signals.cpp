@@ -188,9 +188,10 @@ void watch_runner() {
 } // namespace assay
 
 // _exit runs no handlers, so it is noticed here: the dynamic linker finds this definition before the C library's.
-extern "C" [[noreturn]] void _exit(int code) {
+// The attribute is spelled as in unistd.h: [[noreturn]] would be another one that the first declaration lacks.
+extern "C" __attribute__((noreturn)) void _exit(int code) {
     assay::tell_exit(code, true);
     syscall(SYS_exit_group, code);
     __builtin_unreachable();
 }
-extern "C" [[noreturn]] void _Exit(int code) { _exit(code); }
+extern "C" __attribute__((noreturn)) void _Exit(int code) { _exit(code); }

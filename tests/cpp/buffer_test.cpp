@@ -122,7 +122,7 @@ TEST(buffer, saysWhereAByteIsWrong) {
     auto const before = byte;
     byte = static_cast<unsigned char>(~before);
     auto const text = f.judge(b, 10).at(0);
-    EXPECT_NE(text.find("element 7 of 10, byte 2 of it: byte 2 of a MPI_INT"), std::string::npos) << text;
+    EXPECT_NE(text.find("element 7 of 10, byte 2 of it: byte 2 of a int"), std::string::npos) << text;
     EXPECT_NE(text.find(fmt::format("expected {:02x}, received {:02x}; 1 of 40 bytes wrong, from offset 30 to 30",
                                     before, static_cast<unsigned char>(~before))),
               std::string::npos)

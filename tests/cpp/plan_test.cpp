@@ -113,6 +113,32 @@ TEST(plan, keepsOnlyWhatIsSelected) {
     EXPECT_TRUE(make_plan(of_names({"no.such*"}), four).cases.empty());
 }
 
+TEST(plan, ofTheFullTierSelectsTheSameAsAFilterOfItsNames) {
+    auto const all = names_of(make_plan(of_tier(tier::full, "", "env"), four));
+    for (std::vector<std::string> const& globs :
+         {std::vector<std::string>{"env.request_null/call=wait*/requests=?/comm=[wd]*"},
+          {"env.request_null/call=test/*/comm=null", "env.get_elements/type=*int/count=1"},
+          {"env.*/comm=world/*=[0-9]/placement=heap", "^*type=*int*"},
+          {"env.status/comm=world/type=int/count=17/placement=heap",
+           "env.status/*/type=ch*/count=17/placement=heap"}}) {
+        std::vector<std::string> wanted;
+        for (auto const& name : all)
+            if (std::any_of(globs.begin(), globs.end(), [&](auto const& g) { return matches(g, name); }) &&
+                std::none_of(globs.begin(), globs.end(),
+                             [&](auto const& g) { return g[0] == '^' && matches(g.substr(1), name); }))
+                wanted.push_back(name);
+        EXPECT_FALSE(wanted.empty()) << globs[0];
+        auto what = of_names(globs, tier::full);
+        what.suites = pick("env");
+        EXPECT_EQ(names_of(make_plan(what, four)), wanted) << globs[0];
+    }
+    // Out of a product of millions, which is never made.
+    auto const few = of_names({"p2p.alltoall/mode=bsend/receive=irecv/completion=wait/wildcard=none/comm=world/type=*/"
+                               "count=17/placement=heap"},
+                              tier::full);
+    EXPECT_EQ(make_plan(few, four).cases.size(), all_datatypes().size());
+}
+
 TEST(plan, takesAPlainNameFromTheFullProduct) {
     auto const quick = names_of(make_plan({}, four));
     std::string outside;

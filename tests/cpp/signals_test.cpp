@@ -92,7 +92,7 @@ TEST_F(last_words, ofACrashAfterACall) {
 TEST_F(last_words, ofAStackThatIsFull) {
     // The handlers run on a stack of their own.
     struct deep {
-        static int dig(int volatile n) {
+        static int dig(int n) {
             char volatile room[4096];
             room[0] = static_cast<char>(n);
             return n < 0 ? 0 : dig(n + 1) + room[0];
