@@ -1,0 +1,36 @@
+/* MPICH: MPI_Isendrecv_replace sends wrong data when the datatype has gaps.
+ *
+ * build: mpicc mpich_isendrecv_replace.c -o replace          run: mpiexec -n 2 ./replace
+ * MPI-5.0 section 3.11: the message sent is replaced by the message received; the call may be implemented with extra
+ *   buffering, and that must not show.
+ * expected: after the exchange each rank holds the other's four ints, at every second place.
+ * observed: the library packs the ints into a buffer of its own and then sends that buffer with the original datatype
+ *   instead of MPI_PACKED: every second packed int is lost, and what lies behind the buffer is sent.
+ */
+#include <mpi.h>
+#include <stdio.h>
+
+int main(int argc, char **argv) {
+    enum { n = 4 };
+    int data[2 * n], rank, broken = 0;
+    MPI_Datatype type;
+    MPI_Request request;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    int const peer = 1 - rank;
+    for (int k = 0; k < 2 * n; ++k) data[k] = k % 2 ? -1 : 100 * (rank + 1) + k / 2;
+    MPI_Type_vector(n, 1, 2, MPI_INT, &type);
+    MPI_Type_commit(&type);
+    MPI_Isendrecv_replace(data, 1, type, peer, 0, peer, 0, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    for (int k = 0; k < 2 * n; ++k) {
+        int const expected = k % 2 ? -1 : 100 * (peer + 1) + k / 2;
+        if (data[k] == expected) continue;
+        if (rank == 0) printf("rank 0: int %d is %d, expected %d\n", k, data[k], expected);
+        ++broken;
+    }
+    if (rank == 0) printf("%s: %d of %d ints wrong\n", broken ? "BUG" : "OK", broken, 2 * n);
+    MPI_Type_free(&type);
+    MPI_Finalize();
+    return broken != 0;
+}
