@@ -3,10 +3,11 @@
 Started by runner.procs.Guarded as `python -I -S guard.py`; imports the standard library only. It is a subreaper, so
 every process below it stays below it, also one that called setsid or whose parent died. It ends them all (SIGTERM,
 then SIGKILL, which also ends stopped processes) when the launcher has ended, when its standard input is closed (the
-runner says so, or is gone), when the runner is gone, or on SIGTERM.
+runner says so, or is gone), when the runner is gone, or on SIGTERM. Then it removes what a killed job leaves behind.
 
-Standard input: one JSON line `{"argv":[…],"env":{…},"stdout":PATH,"stderr":PATH,"runner":PID}`, then open until the
-end. Standard output: one line `exit N TIME` or `signal N TIME` when the launcher has ended (CLOCK_MONOTONIC, ns).
+Standard input: one JSON line `{"argv":[…],"env":{…},"stdout":PATH,"stderr":PATH,"runner":PID,"scratch":PATH}`, then
+open until the end; each line in between asks to note the shared memory that is in use now. Standard output: one line
+`exit N TIME` or `signal N TIME` when the launcher has ended (CLOCK_MONOTONIC, ns).
 Linux only: prctl(2), pidfd_open(2), /proc.
 """
 
@@ -26,6 +27,7 @@ PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
 PR_SET_CHILD_SUBREAPER = 36
 TERM_GRACE = 0.5  # seconds between SIGTERM and SIGKILL
 KILL_GRACE = 10.0  # seconds in which the kernel has to take away what was killed
+SHARED = "/dev/shm"  # where shm_open(3) puts segments
 
 
 def prctl(option: int, value: int) -> None:
@@ -59,10 +61,50 @@ def descendants(root: int) -> set[int]:
     return found
 
 
+class Leftovers:
+    """What a killed job cannot take away itself: its folder for temporary files, its segments of shared memory.
+
+    A segment is the job's when it was not there before the job and a process of the job had it mapped.
+    """
+
+    def __init__(self, scratch: str) -> None:
+        self.scratch = scratch
+        self.before = self._there()
+        self.segments: set[str] = set()
+
+    @staticmethod
+    def _there() -> set[str]:
+        try:
+            return set(os.listdir(SHARED))
+        except OSError:
+            return set()
+
+    def look(self) -> None:
+        """Note the segments that the processes below this one have mapped."""
+        for pid in descendants(os.getpid()):
+            with contextlib.suppress(OSError):  # it ended while we looked
+                for line in Path(f"/proc/{pid}/maps").read_text(errors="replace").splitlines():
+                    path = line.partition("/")[1] + line.partition("/")[2]  # proc(5): …, path, perhaps " (deleted)"
+                    folder, _, name = path.rpartition("/")
+                    if folder == SHARED and name not in self.before and not name.endswith(" (deleted)"):
+                        self.segments.add(name)
+
+    def remove(self) -> None:
+        """Remove them; call when the job's processes are gone."""
+        for name in self.segments & self._there():
+            with contextlib.suppress(OSError):
+                os.unlink(f"{SHARED}/{name}")
+        if self.scratch:
+            import shutil  # only here: the guard has to start quickly
+
+            shutil.rmtree(self.scratch, ignore_errors=True)
+
+
 class Reaper:
     """Starts one launcher and collects every process that ends below this one."""
 
     def __init__(self, order: dict[str, object]) -> None:
+        self.leftovers = Leftovers(str(order.get("scratch", "")))
         self.status: int | None = None  # wait status of the launcher
         self.pid = os.fork()
         if self.pid == 0:
@@ -85,7 +127,14 @@ class Reaper:
                     os.write(1, f"{word} {time.monotonic_ns()}\n".encode())
 
     def end(self) -> None:
-        """End everything below this process."""
+        """End everything below this process, and take away what it left."""
+        self.leftovers.look()
+        try:
+            self._end()
+        finally:
+            self.leftovers.remove()
+
+    def _end(self) -> None:
         for number, grace in ((signal.SIGTERM, TERM_GRACE), (signal.SIGKILL, KILL_GRACE)):
             deadline = time.monotonic() + grace
             told: set[int] = set()
@@ -157,8 +206,12 @@ def main() -> int:
         if wake in ready:
             os.read(wake, 4096)
         reaper.reap()
-        if 0 in ready or runner in ready:
+        if runner in ready:
             break
+        if 0 in ready:
+            if not os.read(0, 4096):
+                break
+            reaper.leftovers.look()
     reaper.end()
     return 0
 

@@ -21,6 +21,7 @@ class Launch:
 
     argv: Sequence[str]
     env: Mapping[str, str]  # the whole environment of the launcher
+    local: bool = False  # all ranks run on this machine: they get a folder of their own for temporary files
 
 
 class Launcher(Protocol):

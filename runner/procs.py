@@ -12,6 +12,7 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -79,14 +80,19 @@ class Guarded:
         """Start it. Raises CannotRun."""
         self.ended = ""  # "exit N" or "signal N" of the launcher, "guard died", or "" while the launcher runs
         self.ended_at = 0  # then, CLOCK_MONOTONIC in ns
-        order = {
-            "argv": [os.fspath(word) for word in launch.argv],
-            "env": {**launch.env, "ASSAY_RUNNER_PID": str(os.getpid())},
-            "stdout": str(directory / "stdout"),
-            "stderr": str(directory / "stderr"),
-            "runner": os.getpid(),
-        }
+        environment = {**launch.env, "ASSAY_RUNNER_PID": str(os.getpid())}
+        scratch = ""
         try:
+            if launch.local:  # a folder of this machine: the guard removes it with what a killed job left there
+                scratch = environment["TMPDIR"] = tempfile.mkdtemp(prefix="assay-")
+            order = {
+                "argv": [os.fspath(word) for word in launch.argv],
+                "env": environment,
+                "stdout": str(directory / "stdout"),
+                "stderr": str(directory / "stderr"),
+                "runner": os.getpid(),
+                "scratch": scratch,
+            }
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-S", guard.__file__],
                 stdin=subprocess.PIPE,
@@ -99,6 +105,13 @@ class Guarded:
             self._process.stdin.flush()
         except OSError as error:
             raise CannotRun(f"cannot start a guard for the launcher {launch.argv[0]}: {error.strerror}") from error
+
+    def note_shared_memory(self) -> None:
+        """Have the guard note the segments that are in use now, to remove what is left of them at the end."""
+        assert self._process.stdin
+        with contextlib.suppress(OSError):
+            self._process.stdin.write(b"\n")
+            self._process.stdin.flush()
 
     def listen(self) -> None:
         """Read what the guard says; call when `fd` is readable."""

@@ -423,6 +423,7 @@ class _Job:
                 if not words and self.ended_early:
                     words = [f"the launcher ended ({self.guard.ended}), {told}"]
                 raise _NoStart("; ".join(words or [f"{told} within {limit:.0f} s"]) + self._last_words())
+        self.guard.note_shared_memory()  # MPI_Init has made most of it
         with _writing(self.directory / "go"):
             (self.directory / "go").touch()
 

@@ -304,6 +304,7 @@ class RankLauncher:
     binary: Path
     environment: Mapping[str, str]  # of the launcher
     ranks: Mapping[str, str]  # of the ranks only, through env(1), so that the launcher does not see it
+    local: bool = False  # starts all ranks on this machine
 
     def __call__(self, suite_args: Sequence[str]) -> Launch:
         assignments = [f"{name}={value}" for name, value in self.ranks.items()]
@@ -311,7 +312,7 @@ class RankLauncher:
         argv: list[str] = []
         for word in self.command:
             argv += program if word == "{command}" else [word.replace("{np}", str(self.np))]
-        return Launch(argv, self.environment)
+        return Launch(argv, self.environment, self.local)
 
 
 @dataclass(frozen=True)
@@ -361,6 +362,7 @@ def make_target(library: Library, np: int, binary: Path, wishes: LaunchWishes) -
             binary,
             {**os.environ, **launcher},
             {**own, **ranks, **wishes.env},  # the user's word counts most
+            local,
         ),
         oversubscription=oversubscription,
         settings={name: value for name, value in settings.items() if name not in wishes.env},
