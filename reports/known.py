@@ -17,7 +17,7 @@ from packaging.version import InvalidVersion, Version
 from reports.evidence import NOT_RUN
 from runner.model import Target, Verdict, WrongUse
 
-KEYS = ("case", "library", "version", "transport", "status", "reason", "link")
+KEYS = ("case", "library", "version", "transport", "np", "status", "reason", "link")
 STATUSES = ("fail", "crash", "timeout")
 _CASE_GLOB = re.compile(r"[a-z0-9_.+=/*?\[\]!-]+")
 
@@ -33,6 +33,7 @@ class Entry:
     library: str = "*"
     version: str = ""
     transport: str = "*"
+    np: frozenset[int] = frozenset()  # empty: any number of ranks
     status: frozenset[str] = frozenset({"fail"})
 
     def fits(self, target: Target) -> bool:
@@ -40,6 +41,8 @@ class Entry:
         if not fnmatch.fnmatchcase(target.family, self.library):
             return False
         if not fnmatch.fnmatchcase(target.transport, self.transport):
+            return False
+        if self.np and target.np not in self.np:
             return False
         if not self.version:
             return True
@@ -103,7 +106,7 @@ class Known:
         ]
         if foreign := sum(entry not in self._fitting for entry in self.entries):
             what = "1 known failure is" if foreign == 1 else f"{foreign} known failures are"
-            sentences.append(f"{what} for libraries, versions or transports that did not run")
+            sentences.append(f"{what} for libraries, versions, transports or numbers of ranks that did not run")
         return sentences
 
 
@@ -139,7 +142,7 @@ def _entry(where: str, table: Any) -> Entry:
         if key not in table:
             raise WrongUse(f"{where} has no {key}; case, reason and link are required")
     for key in KEYS:
-        if key != "status" and key in table and not (isinstance(table[key], str) and table[key].strip()):
+        if key not in ("status", "np") and key in table and not (isinstance(table[key], str) and table[key].strip()):
             raise WrongUse(f"{where}: {key} is {table[key]!r}; it must be a text that is not empty")
 
     if not _CASE_GLOB.fullmatch(table["case"]):
@@ -158,4 +161,7 @@ def _entry(where: str, table: Any) -> Entry:
     status = [status] if isinstance(status, str) else status
     if not isinstance(status, list) or not status or not all(one in STATUSES for one in status):
         raise WrongUse(f"{where}: status is {table['status']!r}; it must be one of, or a list of, {' '.join(STATUSES)}")
-    return Entry(where=where, **{**table, "status": frozenset(status)})
+    np = table.get("np", [])
+    if not isinstance(np, list) or not all(type(one) is int and one > 0 for one in np):
+        raise WrongUse(f"{where}: np is {np!r}; it must be a list of numbers of ranks, for example [2, 3]")
+    return Entry(where=where, **{**table, "status": frozenset(status), "np": frozenset(np)})

@@ -100,6 +100,14 @@ def test_transport_is_a_glob(tmp_path: Path) -> None:
     assert entries.apply(Verdict(CASE, "t", "fail"), target()).status == "fail"
 
 
+def test_an_entry_may_hold_for_some_numbers_of_ranks_only(tmp_path: Path) -> None:
+    text = ENTRY.replace("status", "np = [2, 4]\nstatus")
+    assert known(tmp_path, text).apply(Verdict(CASE, "t", "fail"), target()).status == "xfail"
+    assert known(tmp_path, text.replace("2, 4", "2, 3")).apply(Verdict(CASE, "t", "fail"), target()).status == "fail"
+    with pytest.raises(WrongUse, match=r"np is \[0\]; it must be a list of numbers of ranks"):
+        known(tmp_path, text.replace("2, 4", "0"))
+
+
 def test_the_entry_that_expects_this_status_is_taken(tmp_path: Path) -> None:
     second = '[[known]]\ncase="p2p.*"\nstatus="timeout"\nreason="hangs"\nlink="x.c"'
     verdict = known(tmp_path, ENTRY + second).apply(Verdict(CASE, "t", "timeout"), target())
@@ -117,12 +125,12 @@ def test_several_files_and_unused_entries(tmp_path: Path) -> None:
     assert entries.unused() == [
         f"{first}, entry 1: p2p.ring*/type=long_double_int/* matched no case that ran; {advice}",
         f"{first}, entry 2: p2p.rnig/* matched no case that ran; {advice}",
-        "1 known failure is for libraries, versions or transports that did not run",
+        "1 known failure is for libraries, versions, transports or numbers of ranks that did not run",
     ]
     entries.apply(Verdict(CASE, "t", "timeout"), target())  # matched, though not as expected
     assert [text.split(": ")[0] for text in entries.unused()] == [
         f"{first}, entry 2",
-        "1 known failure is for libraries, versions or transports that did not run",
+        "1 known failure is for libraries, versions, transports or numbers of ranks that did not run",
     ]
 
 
