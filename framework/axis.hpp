@@ -28,6 +28,7 @@ public:
     std::string const& name() const { return name_; }
     virtual std::size_t size() const = 0;
     virtual value_info info(std::size_t value) const = 0;
+    virtual std::string const& name_of(std::size_t value) const = 0; // that of info, without a copy
     // What profile keller-2008 keeps of an axis none of whose values stands in the thesis: all, or only the first.
     virtual bool keller_keeps_all() const { return false; }
 
@@ -49,6 +50,7 @@ public:
 
     std::size_t size() const override { return entries_.size(); }
     value_info info(std::size_t value) const override { return entries_[value].info; }
+    std::string const& name_of(std::size_t value) const override { return entries_[value].info.name; }
     T const& at(std::size_t value) const { return entries_[value].value; }
 
 private:

@@ -211,7 +211,7 @@ void buffer::expect(std::uint64_t key, std::size_t elements, std::string const& 
         good = good && all_poison(address_ + low_ + static_cast<std::ptrdiff_t>(total), address_ + high_);
         if (good) return;
     }
-    std::vector<unsigned char> stream;
+    auto& stream = pool_.stream;
     packed(map_, key, elements, stream);
     auto& image = pool_.scratch;
     image.assign(storage_.size(), poison_byte);

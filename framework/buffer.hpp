@@ -27,7 +27,7 @@ public:
     std::span<unsigned char> take_from_mpi(std::size_t size); // MPI_Alloc_mem
     void take_back();
 
-    std::vector<unsigned char> scratch; // for expectations
+    std::vector<unsigned char> scratch, stream; // for expectations: what a buffer and what a message should hold
 
 private:
     struct chunk {

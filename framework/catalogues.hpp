@@ -32,6 +32,7 @@ public:
         auto const& entry = at(value);
         return {entry.name, entry.title, entry.note, entry.lacks};
     }
+    std::string const& name_of(std::size_t value) const override { return at(value).name; }
     T const& at(std::size_t value) const { return entries_()[value]; }
 
 private:

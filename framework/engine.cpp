@@ -21,6 +21,8 @@ int lowest_free_descriptor() {
     return fd;
 }
 
+bool is_free(int descriptor) { return fcntl(descriptor, F_GETFD) < 0; }
+
 long size_of_stderr() {
     struct stat s {};
     return fstat(2, &s) == 0 && S_ISREG(s.st_mode) ? static_cast<long>(s.st_size) : -1;
@@ -105,18 +107,19 @@ void engine::synchronize() {
     }
 }
 
-void engine::look_behind(test_run& mpi, bool member) {
-    auto const here = std::source_location::current();
-    if (member && mpi.comm != MPI_COMM_NULL)
-        for (int tag : mpi.used_tags()) {
-            int flag = 0;
-            MPI_Status status;
-            if (MPI_Iprobe(MPI_ANY_SOURCE, tag, mpi.comm, &flag, &status) == MPI_SUCCESS && flag != 0)
-                recorder_.add("leftover", level::must,
-                              fmt::format("a message from rank {} with tag {} is left that this case did not send",
-                                          status.MPI_SOURCE, tag),
-                              here);
-        }
+void engine::look_behind(test_run& mpi) {
+    if (mpi.comm != MPI_COMM_NULL)
+        for (int tag : mpi.used_tags()) nothing_is_there(mpi.comm, tag);
+}
+
+void engine::nothing_is_there(MPI_Comm comm, int tag) {
+    int flag = 0;
+    MPI_Status status;
+    if (comm != MPI_COMM_NULL && MPI_Iprobe(MPI_ANY_SOURCE, tag, comm, &flag, &status) == MPI_SUCCESS && flag != 0)
+        recorder_.add("leftover", level::must,
+                      fmt::format("a message from rank {} with tag {} is left that nobody received", status.MPI_SOURCE,
+                                  status.MPI_TAG),
+                      std::source_location::current());
 }
 
 engine::outcome engine::run_once(planned_case const& c, int serial) {
@@ -168,7 +171,7 @@ engine::outcome engine::run_once(planned_case const& c, int serial) {
             recorder_.add("return", level::must, fmt::format("exception in the test: {}", e.what()),
                           std::source_location::current(), thread);
         }
-        look_behind(mpi, true);
+        look_behind(mpi);
     };
     if (member) {
         std::vector<std::thread> others;
@@ -179,8 +182,14 @@ engine::outcome engine::run_once(planned_case const& c, int serial) {
             recorder_.add("return", level::must, wrong, std::source_location::current());
     }
     for (auto& pool : pools_) pool->take_back();
-    // A rank that ran ahead must not hand its next messages to a wildcard of this case.
-    if (t.own_communicator) synchronize();
+    if (t.own_communicator) {
+        // A rank that ran ahead must not hand its next messages to a wildcard of this case. Between two synchronizations
+        // all messages of the case are sent and no others: whatever is there was not asked for, whatever its tag.
+        synchronize();
+        if (member)
+            for (auto const* made : comms) nothing_is_there(made->comm);
+        synchronize();
+    }
     if (!unsupported.empty()) return {'u', unsupported};
     if (!member) return {'-', ""};
     return {recorder_.failed(job_.strict) ? 'f' : 'p', ""};
@@ -196,9 +205,10 @@ std::vector<std::string> engine::run(planned_case const& c, long index) {
         if (result.status == 'u' || result.status == '-') break;
     }
     auto const here = std::source_location::current();
-    if (int const lowest = lowest_free_descriptor(); lowest != lowest_descriptor_) {
+    if (!is_free(lowest_descriptor_)) { // a new descriptor takes the lowest free number
+        int const lowest = lowest_free_descriptor();
         // Libraries open descriptors when a path is first used; one that does so in case after case leaks them.
-        if (lowest > lowest_descriptor_ && ++descriptor_growth_[c.test] == 8)
+        if (++descriptor_growth_[c.test] == 8)
             recorder_.add(
                 "fd", level::must,
                 fmt::format("file descriptors are left open by case after case of this test (lowest free one: {})",

@@ -31,7 +31,8 @@ private:
     made_communicator const& communicator_for(communicator const& entry, int thread, bool own);
     MPI_Datatype datatype_for(datatype const& entry);
     void synchronize(); // all ranks, by messages on a communicator of the engine's
-    void look_behind(test_run& mpi, bool member);
+    void look_behind(test_run& mpi);
+    void nothing_is_there(MPI_Comm comm, int tag = MPI_ANY_TAG); // records a message that was left
     struct outcome {
         char status; // p f u -
         std::string reason;

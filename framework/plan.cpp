@@ -178,13 +178,17 @@ void plan_test(test const& t, selection const& what, job const& j, plan& result)
 } // namespace
 
 std::string planned_case::name() const {
-    auto text = test->full_name();
+    std::string text;
+    text.reserve(160); // asked for in every case: one allocation
+    text += test->suite;
+    text += '.';
+    text += test->name;
     for (std::size_t a = 0; a < values.size(); ++a) {
         auto const& axis = *test->axes[a].axis;
         text += '/';
         text += axis.name();
         text += '=';
-        text += axis.info(values[a]).name;
+        text += axis.name_of(values[a]);
     }
     return text;
 }

@@ -6,7 +6,7 @@
 #include "framework/plan.hpp"
 #include "framework/record.hpp"
 
-#include <deque>
+#include <list>
 #include <mpi.h>
 #include <optional>
 
@@ -115,7 +115,7 @@ private:
     std::uint64_t case_key_;
     int serial_, thread_;
     std::vector<int> tags_;
-    std::deque<buffer> buffers_;
+    std::list<buffer> buffers_; // their addresses must not change
 };
 
 } // namespace assay
