@@ -25,6 +25,7 @@ from runner.model import CannotRun, Options, Target, Verdict, WrongUse
 
 CATALOGUE = REPO / "faults" / "faults.toml"
 KINDS = ("fail", "crash", "timeout")
+Axis = tuple[tuple[str, str], ...]
 BAD = frozenset({"fail", "crash", "timeout", "lost"})  # statuses of a failure that nobody expects
 WIDER = {"smoke": "quick", "quick": "standard"}  # where to look for a fault that the tier did not catch
 MOST_CASES = 4000  # of the wider tier, for one fault
@@ -42,6 +43,7 @@ class Fault:
     expect: tuple[str, ...]  # globs on case names, one of which has to catch it
     kind: tuple[str, ...]  # the statuses that count as catching it
     np: int  # the fewest ranks
+    axis: Axis = ()  # the wider tier is made over these values, where only few cases matter
 
     def expects(self, case: str) -> bool:
         """Whether this case is one of those that may be expected to catch it."""
@@ -119,13 +121,13 @@ def load(path: Path = CATALOGUE) -> list[Fault]:
     faults = []
     for number, entry in enumerate(entries, 1):
         where = f"{path}, fault {number} ({entry.get('name', 'without a name')})"
-        if odd := sorted({"name", "note", "expect", "kind", "np"} ^ set(entry)):
+        if odd := sorted({"name", "note", "expect", "kind", "np"} ^ (set(entry) - {"axis"})):
             raise WrongUse(f"{where}: each entry has name, note, expect, kind, np; look at {', '.join(odd)}")
         if not entry["expect"] or not entry["kind"] or not set(entry["kind"]) <= set(KINDS):
             raise WrongUse(f"{where}: kind is a list of {', '.join(KINDS)}, and expect must not be empty")
-        faults.append(
-            Fault(entry["name"], entry["note"], tuple(entry["expect"]), tuple(entry["kind"]), int(entry["np"]))
-        )
+        axis = tuple(sorted(entry.get("axis", {}).items()))
+        expect, kind = tuple(entry["expect"]), tuple(entry["kind"])
+        faults.append(Fault(entry["name"], entry["note"], expect, kind, int(entry["np"]), axis))
     names = [fault.name for fault in faults]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise WrongUse(f"{path}: {', '.join(twice)}: there twice")
@@ -186,26 +188,28 @@ class _Session:
         self.binary = _copy(build.suite(folder), out)
         self.shim = _copy(folder / "libassay_faults.so", out)
         self.suite = plan.Suite(self.binary, targets.list_environment(self.library))
-        self.plans: dict[tuple[str, int], tuple[list[str], dict[str, str]]] = {}
+        self.plans: dict[tuple[str, int, Axis], tuple[list[str], dict[str, str]]] = {}
         self.controls: dict[int, Control] = {}
         self.passing: dict[int, set[str]] = {}  # cases known to pass without a fault, by number of ranks
         self.known = _known_failures()
         self.runs = 0
 
-    def cases(self, tier: str, np: int) -> list[str]:
-        """The cases of a tier."""
-        return self._plan(tier, np)[0]
+    def cases(self, tier: str, np: int, axis: Axis = ()) -> list[str]:
+        """The cases of a tier, made over these values of the axes."""
+        return self._plan(tier, np, axis)[0]
 
     def unsupported(self, np: int) -> dict[str, str]:
         """What this library cannot run, and why."""
         return self._plan(self.request.tier, np)[1]
 
-    def _plan(self, tier: str, np: int) -> tuple[list[str], dict[str, str]]:
-        if (tier, np) not in self.plans:
-            request = self.request
-            made = plan.make(self.suite, np, plan.Selection(tier, request.seed, suite=request.suite))
-            self.plans[tier, np] = list(made.cases), dict(made.unsupported)
-        return self.plans[tier, np]
+    def _plan(self, tier: str, np: int, axis: Axis = ()) -> tuple[list[str], dict[str, str]]:
+        key = tier, np, axis
+        if key not in self.plans:
+            values = {name: [value] for name, value in axis}
+            selection = plan.Selection(tier, self.request.seed, suite=self.request.suite, axis=values)
+            made = plan.make(self.suite, np, selection)
+            self.plans[key] = list(made.cases), dict(made.unsupported)
+        return self.plans[key]
 
     def target(self, np: int, fault: str | None) -> Target:
         """`np` ranks with a fault planted, or, with None, without the shim's being asked for any."""
@@ -278,7 +282,8 @@ class _Session:
         tier = self.request.tier
         self.hunt(result, [case for case in self.passing[np] if fault.expects(case)], tier)
         if not result.catches and tier in WIDER:
-            wider = [case for case in self.cases(WIDER[tier], np) if fault.expects(case) and case not in control.unfit]
+            wider = self.cases(WIDER[tier], np, fault.axis)
+            wider = [case for case in wider if fault.expects(case) and case not in control.unfit]
             self.hunt(result, wider, WIDER[tier], one_is_enough=True)
         if not result.cases:
             result.unsupported = next(
