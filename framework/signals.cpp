@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
+#include <mpi.h>
 #include <poll.h>
 #include <sys/syscall.h>
 #include <thread>
@@ -195,3 +197,11 @@ extern "C" __attribute__((noreturn)) void _exit(int code) {
     __builtin_unreachable();
 }
 extern "C" __attribute__((noreturn)) void _Exit(int code) { _exit(code); }
+
+// MPICH's mpiexec kills all ranks at once when one calls MPI_Abort, so that one has to say so before. Preloaded layers
+// and the library come next.
+extern "C" int MPI_Abort(MPI_Comm comm, int code) {
+    assay::tell_exit(code, true);
+    auto const next = reinterpret_cast<decltype(&MPI_Abort)>(dlsym(RTLD_NEXT, "MPI_Abort"));
+    return next != nullptr ? next(comm, code) : PMPI_Abort(comm, code);
+}
