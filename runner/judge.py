@@ -147,6 +147,18 @@ def crashed(dead: Sequence[Dead], np: int, launcher_killed_at: int | None) -> Bl
     return Blame(index, "crash", "; ".join(f"rank {entry['rank']}: {death_words(entry)}" for entry in entries), entries)
 
 
+def last_speaker(dead: Sequence[Dead], said: Sequence[tuple[int, int, str]]) -> Blame | None:
+    """Who is to blame when no rank logged how it died, because the launcher killed all of them at once, as some do when
+    the library aborts: the only rank that wrote to standard error within its last case. `said` is (rank, case, text).
+    """
+    if len(said) != 1 or any(map(_own_end, dead)):
+        return None
+    rank, index, text = said[0]
+    lines = text.splitlines()
+    entry: Entry = {"rank": rank, "status": "crash", "message": text}
+    return Blame(index, "crash", f"rank {rank}: ended after it wrote: {lines[-1].strip()}", [entry])
+
+
 def death_words(entry: Entry) -> str:
     """How a rank died, in words."""
     call = f" in {entry['call']}" if entry.get("call") and entry.get("in_mpi", True) else ""

@@ -7,6 +7,7 @@ job takes up the cases that have no verdict yet.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -575,7 +576,9 @@ class _Job:
                 first = known.first if known else False
                 self.dead[log.rank] = judge.Dead(log.rank, death.index, death.time, first, death.detail)
         killed = self.guard.ended.startswith(("signal", "guard")) and self.ended_early
-        blame = judge.crashed(list(self.dead.values()), self.np, self.guard.ended_at if killed else None)
+        dead = list(self.dead.values())
+        blame = None if killed else judge.last_speaker(dead, self._said())
+        blame = blame or judge.crashed(dead, self.np, self.guard.ended_at if killed else None)
         if blame:
             return "crash", "", blame
         if killed or not self.dead:
@@ -586,6 +589,21 @@ class _Job:
             for one in self.dead.values()
         )
         return "ranks died", words + self._last_words(), None
+
+    def _said(self) -> list[tuple[int, int, str]]:
+        """What ranks wrote to standard error within the case in which they died: (rank, case, text)."""
+        said = []
+        to_monotonic = time.monotonic_ns() - time.time_ns()
+        for log in self.logs:
+            path = self.directory / f"rank-{log.rank}.stderr"
+            if log.open < 0 or log.finished:
+                continue
+            with contextlib.suppress(OSError):
+                written = path.stat().st_mtime_ns + to_monotonic
+                text = path.read_bytes()[-2000:].decode("utf-8", "replace").strip()
+                if text and written >= log.opened:
+                    said.append((log.rank, log.open, text))
+        return said
 
     def _end_words(self, log: RankLog) -> str:
         return judge.death_words(log.death.detail) if log.death else "not back from MPI_Finalize"

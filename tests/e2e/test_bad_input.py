@@ -32,10 +32,10 @@ def finished(tmp_path: Path, environment: dict[str, str]) -> Path:
 
 @pytest.fixture
 def tiny_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 256 KiB."""
+    """A file system of 512 KiB: room for the plan of the smoke tier, not for its results."""
     place = tmp_path / "tiny"
     place.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=256k", "assay-test", str(place)]
+    mount = ["mount", "-t", "tmpfs", "-o", "size=512k", "assay-test", str(place)]
     if subprocess.run(mount, capture_output=True, check=False).returncode != 0:
         pytest.skip("mounting a small file system needs root")
     try:
@@ -99,7 +99,7 @@ def test_an_output_folder_that_holds_a_run(finished: Path, environment: dict[str
 
 def test_a_disk_that_fills_up_says_so_and_loses_nothing(tiny_disk: Path, environment: dict[str, str]) -> None:
     out = tiny_disk / "out"
-    done = assay("run", "--mpi", MPI, "--np", "2", "--suite", "p2p", "--out", out, env=environment)
+    done = assay("run", "--mpi", MPI, "--np", "2", "--suite", "p2p", "--tier", "smoke", "--out", out, env=environment)
     assert done.returncode == 3, done.stdout + done.stderr
     last = done.stderr.splitlines()[-1]
     assert last.startswith("assay: ") and ("full" in last or "No space left" in last), done.stderr

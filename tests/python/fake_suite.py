@@ -6,7 +6,8 @@ FAULTS is a JSON file: `{"cases":{CASE:{"kind":K,"rank":R,"once":bool}},"start":
 In a case with a fault the other ranks wait for the culprit, as they would in a collective call.
 
 Kinds in a case: segv, exit, abort, silent, quiet_exit, spin, sleep, stop, escape (own session, deaf to SIGTERM),
-refuse, fail, advisory, unsupported, skip, slow, burn, abort_hang (the launcher hangs), kill_launcher, all_silent.
+refuse, fail, advisory, unsupported, skip, slow, burn, abort_hang (the launcher hangs), kill_launcher, all_silent,
+library_abort (all are killed, one wrote to standard error before).
 Kinds at the start: no_hello, die_before_hello, launcher_fails, seed, plan, size, twice, finalize_hang, finalize_crash,
 stay (the launcher does not end).
 """
@@ -140,7 +141,9 @@ class FakeRank:
         kind, culprit = fault["kind"], fault.get("rank", 1) == self.rank
         if kind in ("fail", "advisory", "unsupported", "skip", "slow", "burn"):
             return self.end_in_peace(case, kind, fault) if culprit else "-" if kind == "advisory" else "p"
-        if not culprit and kind != "all_silent":
+        if kind == "library_abort" and culprit:
+            (self.job / f"rank-{self.rank}.stderr").write_text("Fatal error in internal_Recv: Other MPI error\n")
+        if not culprit and kind not in ("all_silent", "library_abort"):
             self.wait()
         self.in_mpi = False
         if kind in ("segv", "abort_hang"):
@@ -155,7 +158,8 @@ class FakeRank:
             os._exit(3)
         elif kind == "quiet_exit":
             os._exit(0)
-        elif kind in ("silent", "all_silent"):
+        elif kind in ("silent", "all_silent", "library_abort"):
+            time.sleep(0.05)
             os.kill(os.getpid(), signal.SIGKILL)
         elif kind == "spin":
             while True:

@@ -157,6 +157,13 @@ def test_all_ranks_die_without_a_word(tmp_path: Path) -> None:
     assert outcome.ends[-1] == "complete"
 
 
+def test_all_ranks_die_without_a_word_but_one_wrote_why(tmp_path: Path) -> None:
+    outcome = one_fault(tmp_path, "library_abort")
+    assert outcome.failed() == {SICK: ("crash", [1])}
+    assert outcome.line(SICK)["reason"] == "rank 1: ended after it wrote: Fatal error in internal_Recv: Other MPI error"
+    assert outcome.ends == ["crash", "complete"]
+
+
 def test_finalize_hang_is_a_note(tmp_path: Path) -> None:
     outcome = run(tmp_path, PLAN, {"start": {"kind": "finalize_hang"}})
     assert outcome.failed() == {}
