@@ -38,7 +38,7 @@ planned_faults read_faults() {
     return faults;
 }
 
-void misbehave(test_run& mpi, std::string const& kind) {
+[[gnu::noinline]] void misbehave(test_run& mpi, std::string const& kind) {
     static int* volatile nowhere = nullptr;
     static int volatile spins = 0;
     if (kind == "segv") *nowhere = 1;
