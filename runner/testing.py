@@ -25,7 +25,7 @@ from runner.plan import must_be_one_of
 LOGS = REPO / "build" / "test"
 SHOWN_LINES = 40  # of a failed step
 TIDY = "clang-tidy-16"  # Debian's clang-tidy is 14, which does not know std::source_location
-TIDY_SECONDS = 360.0  # after that clang-tidy takes up no further file; what it found good it does not look at again
+TIDY_SECONDS = 240.0  # after that clang-tidy takes up no further file; what it found good it does not look at again
 # The MPI library is not instrumented: what it keeps until its end is not ours. Signals are the suite's own business.
 SANITIZED = {
     "ASAN_OPTIONS": ":".join(
@@ -197,8 +197,8 @@ def run(names: Sequence[str]) -> int:
             f"failed: {', '.join(failed)}; repeat with: ./assay test {' '.join(failed)} (logs in {LOGS})",
             soft_wrap=True,
         )
-    seconds = f"{time.monotonic() - begin:.0f} s"
-    console.print(f"{len(chosen) - len(failed)} passed, {len(failed)} failed ({seconds})")
+    console.print(f"{'together':<14} {'':<6} {time.monotonic() - begin:6.1f} s")
+    console.print(f"{len(chosen) - len(failed)} passed, {len(failed)} failed")
     return 1 if failed else 0
 
 
