@@ -19,11 +19,12 @@ constexpr std::size_t guard_size = 64, chunk_size = std::size_t{1} << 20;
 
 std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
 
-// Whether the elements of a layout lie back to back and any bytes are valid data.
-bool simple(layout const& map) {
-    auto const& runs = map.runs();
-    return runs.size() == 1 && runs[0].type->plain() && static_cast<std::size_t>(map.extent()) == map.size();
+// Whether the elements of a layout lie back to back.
+bool contiguous(layout const& map) {
+    return map.runs().size() == 1 && static_cast<std::size_t>(map.extent()) == map.size();
 }
+// The same, and any bytes are valid data.
+bool simple(layout const& map) { return contiguous(map) && map.runs()[0].type->plain(); }
 
 bool all_poison(unsigned char const* from, unsigned char const* to) {
     static auto const block = [] {
@@ -135,25 +136,33 @@ void buffer::packed(layout const& map, std::uint64_t key, std::size_t elements, 
     stream_bytes(key, 0, out.data(), out.size());
     bool plain = true;
     for (auto const& run : map.runs()) plain &= run.type->plain();
-    if (plain) return;
-    auto* at = out.data();
-    for (std::size_t e = 0; e < elements; ++e)
-        for (auto const& run : map.runs()) {
-            auto const& type = *run.type;
-            if (type.plain()) {
-                at += run.count * type.size;
-                continue;
+    if (plain || out.empty()) return;
+    // What makes random bytes valid, for as many elements as make a loop worth while.
+    auto const block = map.size() * std::min(elements, 1 + 512 / map.size());
+    std::vector<unsigned char> keep, set;
+    while (keep.size() < block)
+        for (auto const& run : map.runs())
+            for (std::size_t i = 0; i < run.count; ++i) {
+                auto const& type = *run.type;
+                keep.insert(keep.end(), type.keep.begin(), type.keep.begin() + static_cast<std::ptrdiff_t>(type.size));
+                set.insert(set.end(), type.set.begin(), type.set.begin() + static_cast<std::ptrdiff_t>(type.size));
             }
-            for (std::size_t i = 0; i < run.count; ++i, at += type.size)
-                for (std::size_t k = 0; k < type.size; ++k)
-                    at[k] = static_cast<unsigned char>((at[k] & type.keep[k]) | type.set[k]);
-        }
+    for (std::size_t from = 0; from < out.size(); from += block) {
+        auto* const at = out.data() + from;
+        auto const n = std::min(block, out.size() - from);
+        for (std::size_t k = 0; k < n; ++k) at[k] = static_cast<unsigned char>((at[k] & keep[k]) | set[k]);
+    }
 }
 
 void buffer::scatter(unsigned char* origin, std::vector<unsigned char> const& stream, std::size_t elements) const {
     auto const* from = stream.data();
+    if (contiguous(map_)) {
+        if (!stream.empty()) std::memcpy(origin + map_.runs()[0].offset, from, stream.size());
+        return;
+    }
+    auto const extent = map_.extent();
     for (std::size_t e = 0; e < elements; ++e) {
-        auto* element = origin + static_cast<std::ptrdiff_t>(e) * map_.extent();
+        auto* element = origin + static_cast<std::ptrdiff_t>(e) * extent;
         for (auto const& run : map_.runs()) {
             auto const bytes = run.count * run.type->size;
             std::memcpy(element + run.offset, from, bytes);
@@ -181,13 +190,14 @@ void buffer::fill(std::uint64_t key) {
 
 // Bytes that carry no value may hold anything: take them as they came.
 void buffer::ignore_insignificant(unsigned char* origin, std::size_t elements) const {
+    auto const extent = map_.extent();
     for (auto const& run : map_.runs()) {
         auto const& type = *run.type;
         for (std::size_t k = 0; k < type.size; ++k) {
             if (type.carries(k)) continue;
             for (std::size_t e = 0; e < elements; ++e)
                 for (std::size_t i = 0; i < run.count; ++i) {
-                    auto const offset = static_cast<std::ptrdiff_t>(e) * map_.extent() + run.offset +
+                    auto const offset = static_cast<std::ptrdiff_t>(e) * extent + run.offset +
                                         static_cast<std::ptrdiff_t>(i * type.size + k);
                     origin[offset] = address_[offset];
                 }
