@@ -12,6 +12,12 @@ endforeach()
 string(REGEX MATCHALL "int[ \t\n]+MPI_[A-Z][A-Za-z0-9_]*[ \t]*\\(" found "${ASSAY_MPI_DECLARATIONS}")
 list(TRANSFORM found REPLACE "^int[ \t\n]+(MPI_[A-Za-z0-9_]+).*" "\\1")
 list(FILTER found EXCLUDE REGEX "^MPI_[A-Z0-9_]+$") # MPI_DUP_FN and the like are constants
+# Conversions such as MPI_Type_c2f are macros of some libraries already.
+string(REGEX MATCHALL "#[ \t]*define[ \t]+MPI_[A-Za-z0-9_]+\\(" macros "${ASSAY_MPI_DECLARATIONS}")
+list(TRANSFORM macros REPLACE ".*(MPI_[A-Za-z0-9_]+).*" "\\1")
+if(macros)
+  list(REMOVE_ITEM found ${macros})
+endif()
 list(REMOVE_DUPLICATES found)
 list(SORT found)
 list(LENGTH found count)
