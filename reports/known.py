@@ -17,7 +17,7 @@ from packaging.version import InvalidVersion, Version
 from reports.evidence import NOT_RUN
 from runner.model import Target, Verdict, WrongUse
 
-KEYS = ("case", "library", "version", "transport", "np", "status", "reason", "link")
+KEYS = ("case", "library", "version", "transport", "np", "status", "sometimes", "reason", "link")
 STATUSES = ("fail", "crash", "timeout")
 _CASE_GLOB = re.compile(r"[a-z0-9_.+=/*?\[\]!-]+")
 
@@ -35,6 +35,7 @@ class Entry:
     transport: str = "*"
     np: frozenset[int] = frozenset()  # empty: any number of ranks
     status: frozenset[str] = frozenset({"fail"})
+    sometimes: bool = False  # whether a case fails depends on timing or on more than its name says: it may also pass
 
     def fits(self, target: Target) -> bool:
         """Whether the entry speaks of this target. A version range fits no target whose version is unknown."""
@@ -74,11 +75,13 @@ class Known:
         self._targets: dict[str, _ForTarget] = {}
         self._fitting: set[Entry] = set()
         self._used: set[Entry] = set()
+        self._failed: set[Entry] = set()  # met a case that failed as expected
 
     def apply(self, verdict: Verdict, target: Target) -> Verdict:
         """The verdict in the light of what is known; `extra` gains `known` (the reason) and `known_link`.
 
-        fail, crash or timeout as an entry expects → xfail; pass although an entry expects otherwise → xpass.
+        fail, crash or timeout as an entry expects → xfail; pass although an entry expects otherwise → xpass, unless
+        all such entries say `sometimes`.
         """
         if verdict.status in NOT_RUN:
             return verdict
@@ -89,7 +92,9 @@ class Known:
         matching = self._targets[target.name].matching(verdict.case)
         self._used.update(matching)
         for entry in matching:
-            if verdict.status in entry.status or verdict.status == "pass":
+            if verdict.status in entry.status or (verdict.status == "pass" and not entry.sometimes):
+                if verdict.status != "pass":
+                    self._failed.add(entry)
                 status = "xpass" if verdict.status == "pass" else "xfail"
                 extra = {**verdict.extra, "known": entry.reason, "known_link": entry.link}
                 if status == "xpass":
@@ -103,6 +108,11 @@ class Known:
             f"{entry.where}: {entry.case} matched no case that ran; correct the glob or remove the entry"
             for entry in self.entries
             if entry in self._fitting and entry not in self._used
+        ]
+        sentences += [
+            f"{entry.where}: all cases that {entry.case} matched passed; check whether it still fails sometimes"
+            for entry in self.entries
+            if entry.sometimes and entry in self._used and entry not in self._failed
         ]
         if foreign := sum(entry not in self._fitting for entry in self.entries):
             what = "1 known failure is" if foreign == 1 else f"{foreign} known failures are"
@@ -142,7 +152,11 @@ def _entry(where: str, table: Any) -> Entry:
         if key not in table:
             raise WrongUse(f"{where} has no {key}; case, reason and link are required")
     for key in KEYS:
-        if key not in ("status", "np") and key in table and not (isinstance(table[key], str) and table[key].strip()):
+        if (
+            key not in ("status", "np", "sometimes")
+            and key in table
+            and not (isinstance(table[key], str) and table[key].strip())
+        ):
             raise WrongUse(f"{where}: {key} is {table[key]!r}; it must be a text that is not empty")
 
     if not _CASE_GLOB.fullmatch(table["case"]):
@@ -161,6 +175,8 @@ def _entry(where: str, table: Any) -> Entry:
     status = [status] if isinstance(status, str) else status
     if not isinstance(status, list) or not status or not all(one in STATUSES for one in status):
         raise WrongUse(f"{where}: status is {table['status']!r}; it must be one of, or a list of, {' '.join(STATUSES)}")
+    if not isinstance(table.get("sometimes", False), bool):
+        raise WrongUse(f"{where}: sometimes is {table['sometimes']!r}; it must be true or false")
     np = table.get("np", [])
     if not isinstance(np, list) or not all(type(one) is int and one > 0 for one in np):
         raise WrongUse(f"{where}: np is {np!r}; it must be a list of numbers of ranks, for example [2, 3]")

@@ -114,6 +114,15 @@ def test_the_entry_that_expects_this_status_is_taken(tmp_path: Path) -> None:
     assert (verdict.status, verdict.extra["known"]) == ("xfail", "hangs")
 
 
+def test_what_fails_sometimes_may_pass_and_is_reported_when_it_always_does(tmp_path: Path) -> None:
+    entries = known(tmp_path, ENTRY + "sometimes = true\n")
+    assert entries.apply(Verdict(CASE, "mpich@4.2.1/np4", "pass"), target()).status == "pass"
+    (sentence,) = entries.unused()
+    assert "all cases that p2p.ring*/type=long_double_int/* matched passed" in sentence
+    assert entries.apply(Verdict(CASE, "mpich@4.2.1/np4", "crash"), target()).status == "xfail"
+    assert entries.unused() == []
+
+
 def test_several_files_and_unused_entries(tmp_path: Path) -> None:
     first, second = tmp_path / "first.toml", tmp_path / "second.toml"
     first.write_text(ENTRY + '[[known]]\ncase="p2p.rnig/*"\nreason="r"\nlink="x.c"')
