@@ -255,8 +255,10 @@ int run(options& o, int argc, char** argv) {
     }
     MPI_Finalize();
     expect_normal_exit();
-    if (under_runner) events().bye();
-    return failed;
+    if (!under_runner) return failed;
+    // The verdicts are in the logs. Some launchers end the other ranks, still in MPI_Finalize, when one exits with 1.
+    events().bye();
+    return 0;
 }
 
 } // namespace

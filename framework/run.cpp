@@ -67,7 +67,9 @@ std::size_t test_run::value_of(axis_base const& axis) const {
 }
 
 int test_run::tag(int k) {
-    int const value = (serial_ % 1024) * 16 + k; // stays below 32767, the smallest MPI_TAG_UB (section 9.1.2)
+    // Threads may share a communicator that the test did not choose, such as MPI_COMM_SELF: each has tags of its own.
+    int const slot = (serial_ * the_job.threads + thread_) % 1024;
+    int const value = slot * 16 + k; // stays below 32767, the smallest MPI_TAG_UB (section 9.1.2)
     for (int used : tags_)
         if (used == value) return value;
     tags_.push_back(value);

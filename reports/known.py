@@ -137,10 +137,11 @@ def _read(path: Path) -> list[Entry]:
     tables = document.get("known", [])
     if not isinstance(tables, list):
         raise WrongUse(f"{path}: known is not a list of tables; begin each known failure with [[known]]")
-    return [_entry(f"{path}, entry {number}", table) for number, table in enumerate(tables, 1)]
+    return [entry for number, table in enumerate(tables, 1) for entry in _entries(f"{path}, entry {number}", table)]
 
 
-def _entry(where: str, table: Any) -> Entry:
+def _entries(where: str, table: Any) -> list[Entry]:
+    """One for each glob of a table."""
     if not isinstance(table, dict):
         raise WrongUse(f"{where} is not a table; begin each known failure with [[known]]")
     for key in table:
@@ -153,17 +154,21 @@ def _entry(where: str, table: Any) -> Entry:
             raise WrongUse(f"{where} has no {key}; case, reason and link are required")
     for key in KEYS:
         if (
-            key not in ("status", "np", "sometimes")
+            key not in ("case", "status", "np", "sometimes")
             and key in table
             and not (isinstance(table[key], str) and table[key].strip())
         ):
             raise WrongUse(f"{where}: {key} is {table[key]!r}; it must be a text that is not empty")
 
-    if not _CASE_GLOB.fullmatch(table["case"]):
-        raise WrongUse(
-            f"{where}: case {table['case']!r} can match no case name; "
-            "names consist of a-z 0-9 _ . + = / (and * ? [ ] ! - for a glob)"
-        )
+    globs = [table["case"]] if isinstance(table["case"], str) else table["case"]
+    if not isinstance(globs, list) or not globs:
+        raise WrongUse(f"{where}: case is {table['case']!r}; it must be a glob, or a list of globs")
+    for glob in globs:
+        if not isinstance(glob, str) or not _CASE_GLOB.fullmatch(glob):
+            raise WrongUse(
+                f"{where}: case {glob!r} can match no case name; "
+                "names consist of a-z 0-9 _ . + = / (and * ? [ ] ! - for a glob)"
+            )
     if re.match(r"(?!https?://)[a-zA-Z][a-zA-Z0-9+.-]*:", table["link"]):
         raise WrongUse(f"{where}: link {table['link']!r} is neither http(s)://… nor the path of a reproducer")
     version = table.get("version", "")
@@ -180,4 +185,5 @@ def _entry(where: str, table: Any) -> Entry:
     np = table.get("np", [])
     if not isinstance(np, list) or not all(type(one) is int and one > 0 for one in np):
         raise WrongUse(f"{where}: np is {np!r}; it must be a list of numbers of ranks, for example [2, 3]")
-    return Entry(where=where, **{**table, "status": frozenset(status), "np": frozenset(np)})
+    common = {**table, "where": where, "status": frozenset(status), "np": frozenset(np)}
+    return [Entry(**{**common, "case": glob}) for glob in globs]

@@ -1,7 +1,7 @@
 /* MPICH: MPI_Isendrecv_replace sends wrong data when the datatype has gaps.
  *
  * build: mpicc mpich_isendrecv_replace.c -o replace          run: mpiexec -n 2 ./replace
- * MPI-5.0 section 3.11: the message sent is replaced by the message received; the call may be implemented with extra
+ * MPI-5.0 section 3.2.7: the message sent is replaced by the message received; the call may be implemented with extra
  *   buffering, and that must not show.
  * expected: after the exchange each rank holds the other's four ints, at every second place.
  * observed: the library packs the ints into a buffer of its own and then sends that buffer with the original datatype

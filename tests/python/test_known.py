@@ -143,6 +143,15 @@ def test_several_files_and_unused_entries(tmp_path: Path) -> None:
     ]
 
 
+def test_an_entry_may_list_several_globs(tmp_path: Path) -> None:
+    text = ENTRY.replace('"p2p.ring*/type=long_double_int/*"', '["p2p.ring*/type=int/*", "p2p.alltoall/*"]')
+    entries = known(tmp_path, text)
+    told = [entries.apply(Verdict(case, "t", "fail"), target()).status for case in (CASE, "p2p.alltoall/type=char")]
+    assert told == ["fail", "xfail"]
+    (unused,) = entries.unused()
+    assert "p2p.ring*/type=int/* matched no case that ran" in unused
+
+
 def test_nothing_known() -> None:
     verdict = Verdict(CASE, "t", "fail")
     assert Known().apply(verdict, target()) is verdict and Known().unused() == []
