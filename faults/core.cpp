@@ -133,9 +133,14 @@ bool is_single(MPI_Comm comm) {
 
 void flip_first(bytes& stream) { stream.front() = static_cast<unsigned char>(~stream.front()); }
 
+// Bytes of one of `count` elements.
+std::size_t one_of(int count, bytes const& stream) {
+    return count > 0 ? stream.size() / static_cast<std::size_t>(count) : 0;
+}
+
 // The last `width` bytes of each of `count` elements.
 void lose_tails(bytes& stream, int count, std::size_t width) {
-    std::size_t const size = stream.size() / static_cast<std::size_t>(count);
+    std::size_t const size = one_of(count, stream);
     for (std::size_t end = size; size > 0 && end <= stream.size(); end += size)
         for (std::size_t k = 1; k <= width && k <= size; ++k) stream[end - k] = lost(stream[end - k]);
 }
@@ -164,8 +169,7 @@ void edit_data(receive const& posted, int count) {
     case fault::last_byte_lost: return edit(posted, count, [](bytes& s) { s.back() = lost(s.back()); });
     case fault::last_element_lost:
         return edit(posted, count, [&](bytes& s) {
-            for (std::size_t k = s.size() - s.size() / static_cast<std::size_t>(count); k < s.size(); ++k)
-                s[k] = lost(s[k]);
+            for (std::size_t k = s.size() - one_of(count, s); k < s.size(); ++k) s[k] = lost(s[k]);
         });
     case fault::first_byte_flipped: return flip_if(true);
     case fault::beyond_8k_zeroed: return edit(posted, count, [](bytes& s) { zero_from(s, 8192); });
@@ -231,7 +235,7 @@ void before_receive(int count, MPI_Datatype type) {
     if (!rare(count, type)) return;
     if (planted == fault::crash_segv) {
         int volatile* volatile nowhere = nullptr;
-        *nowhere = 1;
+        *nowhere = 1; // NOLINT(clang-analyzer-core.NullDereference): the fault
     }
     if (planted == fault::crash_abort) std::abort();
 }
@@ -356,7 +360,7 @@ int before_send(send& message) {
         if (struck) PMPI_Abort(MPI_COMM_WORLD, 7);
         break;
     case fault::hang_send:
-        while (struck) pause();
+        while (struck) pause(); // NOLINT(bugprone-infinite-loop): the fault
         break;
     case fault::stray_message:
         if (struck) {

@@ -12,6 +12,8 @@ namespace {
 
 layout const no_layout;
 
+layout const& map_of(datatype const* entry) { return entry != nullptr ? entry->map : no_layout; }
+
 template <class Entry> Entry const* entry_of(planned_case const& planned, catalogue_axis<Entry> const& axis) {
     for (std::size_t a = 0; a < planned.values.size(); ++a)
         if (planned.test->axes[a].axis == &axis) return &axis.at(planned.values[a]);
@@ -36,7 +38,7 @@ std::string error_text(int code) {
 test_run::test_run(surroundings const& around)
     : comm(around.comm),
       type(around.type),
-      map(entry_of(around.planned, type_axis()) ? entry_of(around.planned, type_axis())->map : no_layout),
+      map(map_of(entry_of(around.planned, type_axis()))),
       rank(around.place.rank),
       size(around.place.size),
       remote_size(around.place.remote_size),

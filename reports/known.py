@@ -103,12 +103,16 @@ class Known:
         return verdict
 
     def unused(self) -> list[str]:
-        """One sentence for each entry that matched no case that ran; one in all for entries of other libraries."""
-        sentences = [
-            f"{entry.where}: {entry.case} matched no case that ran; correct the glob or remove the entry"
-            for entry in self.entries
-            if entry in self._fitting and entry not in self._used
-        ]
+        """One sentence for each table with a glob that matched no case; one in all for entries of other libraries."""
+        globs: dict[str, list[Entry]] = {}  # by the table they stand in
+        for entry in self.entries:
+            if entry in self._fitting:
+                globs.setdefault(entry.where, []).append(entry)
+        sentences = []
+        for where, entries in globs.items():
+            if unused := [entry.case for entry in entries if entry not in self._used]:
+                which = unused[0] if len(unused) == 1 else f"{len(unused)} of its {len(entries)} globs ({unused[0]}, …)"
+                sentences.append(f"{where}: {which} matched no case that ran; correct the glob or remove the entry")
         sentences += [
             f"{entry.where}: all cases that {entry.case} matched passed; check whether it still fails sometimes"
             for entry in self.entries
