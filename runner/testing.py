@@ -100,6 +100,14 @@ def smoke(log: IO[str]) -> str:
     return _suite_run(log, "smoke", "--np", "2,4")
 
 
+def faults(log: IO[str]) -> str:
+    """Every planted fault is caught, and every test catches one."""
+    out = LOGS / "faults"
+    shutil.rmtree(out, ignore_errors=True)
+    _must(log, str(REPO / "assay"), "faults", "--out", str(out))
+    return ""
+
+
 def sanitized(log: IO[str]) -> str:
     """The smoke tier with AddressSanitizer and UndefinedBehaviorSanitizer."""
     env = [word for name, value in SANITIZED.items() for word in ("--env", f"{name}={value}")]
@@ -156,6 +164,7 @@ STEPS = (
     Step("browser", "the report in a browser", browser),
     Step("e2e", "containment, bad input and Keller's tables, on real ranks", e2e),
     Step("smoke", "the smoke tier on real ranks, 2 and 4 of them", smoke),
+    Step("faults", "every planted fault is caught, and every test catches one", faults),
     Step("asan", "the smoke tier with AddressSanitizer and UndefinedBehaviorSanitizer", sanitized),
     Step("clang-tidy", "static analysis of C++", clang_tidy),
 )
