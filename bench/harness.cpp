@@ -3,6 +3,7 @@
 //   mpiexec -n 2 assay-bench --job=DIR [--empty=N] [--ping=N] [--rounds=N]
 // Rank 0 writes DIR/bench.json: for each kind (empty, self, bare_self, ping, bare_ping)
 // and round, seconds of wall and CPU time by rank.
+#include "framework/case_test.hpp"
 #include "framework/engine.hpp"
 #include "framework/event_log.hpp"
 
@@ -92,19 +93,6 @@ void bare_self(int times) {
         MPI_Test_cancelled(&status, &cancelled);
     }
 }
-
-class case_test : public testing::Test {
-public:
-    case_test(engine& e, planned_case c, long index) : engine_(e), case_(std::move(c)), index_(index) {}
-    void TestBody() override {
-        for (auto const& message : engine_.run(case_, index_)) ADD_FAILURE() << message;
-    }
-
-private:
-    engine& engine_;
-    planned_case case_;
-    long index_;
-};
 
 class bare_test : public testing::Test {
 public:

@@ -225,7 +225,6 @@ std::vector<std::string> engine::run(planned_case const& c, long index) {
     if (result.status == 'p' && recorder_.failed(job_.strict)) result.status = 'f';
     events().end(index, result.status, result.reason);
     if (result.status != 'f') return {};
-    ++failed_;
     return recorder_.messages();
 }
 

@@ -19,7 +19,6 @@ public:
     std::vector<std::string> run(planned_case const& c, long index);
 
     void tear_down(); // frees what was made; before MPI_Finalize
-    bool any_failed() const { return failed_ > 0; }
 
 private:
     struct made_communicator {
@@ -47,7 +46,6 @@ private:
     std::vector<std::unique_ptr<memory_pool>> pools_; // one a thread
     recorder recorder_;
     int serial_ = 0;
-    long failed_ = 0;
     // What the process looked like after the last case.
     int lowest_descriptor_ = -1;
     long stderr_size_ = -1;

@@ -1,6 +1,7 @@
 // assay-suite: every case of every suite in one program. By hand: mpiexec -n 4 assay-suite --gtest_filter='p2p.ring/*'.
 // Under the runner: --plan=FILE --job=DIR. See docs/formats.md.
 #include "framework/calls.hpp"
+#include "framework/case_test.hpp"
 #include "framework/engine.hpp"
 #include "framework/event_log.hpp"
 #include "framework/plan.hpp"
@@ -96,20 +97,6 @@ void list(options const& o) {
     std::fwrite(out.data(), 1, out.size(), stdout);
     std::fflush(stdout);
 }
-
-// One registered case. All cases share this fixture class, as GoogleTest wants of the tests of one suite.
-class case_test : public testing::Test {
-public:
-    case_test(engine& e, planned_case c, long index) : engine_(e), case_(std::move(c)), index_(index) {}
-    void TestBody() override {
-        for (auto const& message : engine_.run(case_, index_)) ADD_FAILURE() << message;
-    }
-
-private:
-    engine& engine_;
-    planned_case case_;
-    long index_;
-};
 
 // Ranks other than 0 only speak of failures.
 class failures_only : public testing::EmptyTestEventListener {
@@ -244,7 +231,6 @@ int run(options& o, int argc, char** argv) {
     {
         engine e(o.the_job);
         register_cases(e, std::move(cases), under_runner);
-        testing::UnitTest::GetInstance(); // RUN_ALL_TESTS must see every registration above
         failed = RUN_ALL_TESTS() != 0;
         if (!under_runner) {
             int mine = failed;
