@@ -35,8 +35,7 @@ void read_environment() {
         }
         ++index;
     }
-    std::fprintf(stderr, "libassay_faults: ASSAY_FAULT=%s is no planted fault; faults/faults.toml lists them\n",
-                 wanted);
+    std::fprintf(stderr, "libassay_faults: ASSAY_FAULT=%s is no planted fault; faults/*.toml list them\n", wanted);
     std::exit(2);
 }
 

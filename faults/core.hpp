@@ -1,7 +1,7 @@
 // What the MPI wrappers of the fault shim share: which fault is planted, and what is done to a message that arrived or
 // is about to leave. Only PMPI_ procedures are called from here.
 #pragma once
-#include "fault_list.hpp"
+#include "fault_list.hpp" // made by CMake from faults/*.toml
 
 #include <cstdint>
 #include <mpi.h>
@@ -14,6 +14,13 @@
 #endif
 
 namespace assay_faults {
+
+enum class fault {
+#define F(name) name,
+    ASSAY_FAULTS(F)
+#undef F
+        unset
+};
 
 // The planted fault; fault::unset makes every wrapper go straight to PMPI. Set by read_environment, then constant.
 extern fault planted;

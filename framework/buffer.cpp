@@ -128,7 +128,7 @@ buffer::buffer(memory_pool& pool, recorder& findings, layout const& map, std::si
 
 void buffer::poison() {
     std::memset(storage_.data(), poison_byte, storage_.size());
-    filled_ = 0;
+    filled_.clear();
 }
 
 void buffer::packed(layout const& map, std::uint64_t key, std::size_t elements, std::vector<unsigned char>& out) {
@@ -154,48 +154,51 @@ void buffer::packed(layout const& map, std::uint64_t key, std::size_t elements, 
     }
 }
 
-void buffer::scatter(unsigned char* origin, std::vector<unsigned char> const& stream, std::size_t elements) const {
-    auto const* from = stream.data();
-    if (contiguous(map_)) {
-        if (!stream.empty()) std::memcpy(origin + map_.runs()[0].offset, from, stream.size());
-        return;
+// Writes the data of a segment; `origin` is where the buffer's address would be.
+void buffer::scatter(unsigned char* origin, segment const& what) const {
+    auto const bytes_of_all = what.count * map_.size();
+    if (bytes_of_all == 0) return;
+    auto const* from = what.stream;
+    if (from == nullptr) {
+        packed(map_, what.key, what.count, pool_.stream);
+        from = pool_.stream.data();
     }
     auto const extent = map_.extent();
-    for (std::size_t e = 0; e < elements; ++e) {
-        auto* element = origin + static_cast<std::ptrdiff_t>(e) * extent;
+    auto* element = origin + static_cast<std::ptrdiff_t>(what.first) * extent;
+    if (contiguous(map_)) {
+        std::memcpy(element + map_.runs()[0].offset, from, bytes_of_all);
+        return;
+    }
+    for (std::size_t e = 0; e < what.count; ++e, element += extent)
         for (auto const& run : map_.runs()) {
             auto const bytes = run.count * run.type->size;
             std::memcpy(element + run.offset, from, bytes);
             from += bytes;
         }
-    }
 }
 
-void buffer::fill(std::uint64_t key) {
-    key_ = key;
-    filled_ = count_;
-    if (high_ > low_ && simple(map_)) {
+void buffer::fill(std::span<segment const> segments) {
+    if (segments.size() == 1 && segments[0].stream == nullptr && segments[0].count == count_ && high_ > low_ &&
+        simple(map_)) {
         auto *begin = storage_.data(), *end = begin + storage_.size();
         std::memset(begin, poison_byte, static_cast<std::size_t>(address_ + low_ - begin));
-        stream_bytes(key, 0, address_ + low_, static_cast<std::size_t>(high_ - low_));
+        stream_bytes(segments[0].key, 0, address_ + low_, static_cast<std::size_t>(high_ - low_));
         std::memset(address_ + high_, poison_byte, static_cast<std::size_t>(end - (address_ + high_)));
-        return;
+    } else {
+        poison();
+        for (auto const& s : segments) scatter(address_, s);
     }
-    poison();
-    filled_ = count_;
-    if (high_ == low_) return;
-    packed(map_, key, count_, pool_.scratch);
-    scatter(address_, pool_.scratch, count_);
+    filled_.assign(segments.begin(), segments.end());
 }
 
 // Bytes that carry no value may hold anything: take them as they came.
-void buffer::ignore_insignificant(unsigned char* origin, std::size_t elements) const {
+void buffer::ignore_insignificant(unsigned char* origin, segment const& what) const {
     auto const extent = map_.extent();
     for (auto const& run : map_.runs()) {
         auto const& type = *run.type;
         for (std::size_t k = 0; k < type.size; ++k) {
             if (type.carries(k)) continue;
-            for (std::size_t e = 0; e < elements; ++e)
+            for (std::size_t e = what.first; e < what.first + what.count; ++e)
                 for (std::size_t i = 0; i < run.count; ++i) {
                     auto const offset = static_cast<std::ptrdiff_t>(e) * extent + run.offset +
                                         static_cast<std::ptrdiff_t>(i * type.size + k);
@@ -205,40 +208,52 @@ void buffer::ignore_insignificant(unsigned char* origin, std::size_t elements) c
     }
 }
 
-void buffer::expect(std::uint64_t key, std::size_t elements, std::string const& who, std::source_location where) {
-    auto const* begin = storage_.data();
-    auto const* end = begin + storage_.size();
-    bool good = all_poison(begin, address_ + low_) && all_poison(address_ + high_, end);
-    if (good && simple(map_)) {
-        // Piece by piece against the stream, without building the whole expectation.
-        std::array<unsigned char, 4096> block;
-        auto const total = elements * map_.size();
-        for (std::size_t at = 0; at < total && good; at += block.size()) {
-            auto const n = std::min(block.size(), total - at);
-            stream_bytes(key, at, block.data(), n);
-            good = std::memcmp(block.data(), address_ + low_ + static_cast<std::ptrdiff_t>(at), n) == 0;
+// Piece by piece against the stream, without building the whole expectation.
+bool buffer::holds_quickly(std::span<segment const> segments) const {
+    if (!simple(map_)) return false;
+    auto const* at = static_cast<unsigned char const*>(storage_.data());
+    auto const* const end = at + storage_.size();
+    std::array<unsigned char, 4096> block;
+    for (auto const& s : segments) {
+        if (s.count == 0 || map_.size() == 0) continue;
+        auto const* const begin = address_ + map_.runs()[0].offset + static_cast<std::ptrdiff_t>(s.first * map_.size());
+        if (begin < at || !all_poison(at, begin)) return false;
+        auto const total = s.count * map_.size();
+        if (s.stream != nullptr) {
+            if (std::memcmp(s.stream, begin, total) != 0) return false;
+        } else {
+            for (std::size_t done = 0; done < total; done += block.size()) {
+                auto const n = std::min(block.size(), total - done);
+                stream_bytes(s.key, done, block.data(), n);
+                if (std::memcmp(block.data(), begin + done, n) != 0) return false;
+            }
         }
-        good = good && all_poison(address_ + low_ + static_cast<std::ptrdiff_t>(total), address_ + high_);
-        if (good) return;
+        at = begin + total;
     }
-    auto& stream = pool_.stream;
-    packed(map_, key, elements, stream);
+    return all_poison(at, end);
+}
+
+void buffer::expect(std::span<segment const> segments, std::string const& who, std::source_location where) {
+    if (holds_quickly(segments)) return;
+    auto const* begin = storage_.data();
     auto& image = pool_.scratch;
     image.assign(storage_.size(), poison_byte);
     auto* origin = image.data() + (address_ - begin);
-    scatter(origin, stream, elements);
-    ignore_insignificant(origin, elements);
-    if (std::memcmp(image.data(), begin, storage_.size()) != 0) report(image.data(), elements, who, where);
+    for (auto const& s : segments) {
+        scatter(origin, s);
+        ignore_insignificant(origin, s);
+    }
+    if (std::memcmp(image.data(), begin, storage_.size()) != 0) report(image.data(), segments, who, where);
 }
 
 void buffer::expect_unchanged(std::source_location where) {
-    expect(key_, filled_, "of the send buffer, which MPI may not change", where);
+    expect(filled_, "of the send buffer, which MPI may not change", where);
 }
 void buffer::expect_untouched(std::source_location where) {
-    expect(0, 0, "of a buffer that nothing was to be written to", where);
+    expect(std::span<segment const>(), "of a buffer that nothing was to be written to", where);
 }
 
-std::string buffer::position(std::ptrdiff_t offset, std::size_t elements, char const*& kind) const {
+std::string buffer::position(std::ptrdiff_t offset, std::span<segment const> segments, char const*& kind) const {
     kind = "guard";
     if (offset < low_) return fmt::format("{} bytes before the first byte of the buffer", low_ - offset);
     if (offset >= high_) return fmt::format("{} bytes behind the last byte of the buffer", offset - high_ + 1);
@@ -250,16 +265,22 @@ std::string buffer::position(std::ptrdiff_t offset, std::size_t elements, char c
             auto const in_run = in_element - run.offset;
             if (in_run < 0 || static_cast<std::size_t>(in_run) >= run.count * run.type->size) continue;
             kind = "data";
-            return fmt::format("element {} of {}{}, byte {} of it: byte {} of a {}", e, count_,
-                               e >= elements ? " (beyond the end of the message)" : "", in_element - map_.lb(),
-                               static_cast<std::size_t>(in_run) % run.type->size, run.type->name);
+            auto const in = std::find_if(segments.begin(), segments.end(),
+                                         [e](segment const& s) { return e >= s.first && e < s.first + s.count; });
+            std::string whose;
+            if (in == segments.end())
+                whose = segments.size() > 1 ? " (between messages)" : " (beyond the end of the message)";
+            else if (in->from >= 0) whose = fmt::format(" (element {} from rank {})", e - in->first, in->from);
+            return fmt::format("element {} of {}{}, byte {} of it: byte {} of a {}", e, count_, whose,
+                               in_element - map_.lb(), static_cast<std::size_t>(in_run) % run.type->size,
+                               run.type->name);
         }
     }
     kind = "gap";
     return fmt::format("offset {} from the buffer's address, a gap between data", offset);
 }
 
-void buffer::report(unsigned char const* expected, std::size_t elements, std::string const& who,
+void buffer::report(unsigned char const* expected, std::span<segment const> segments, std::string const& who,
                     std::source_location where) {
     auto const* got = storage_.data();
     std::size_t first = storage_.size(), last = 0, wrong = 0;
@@ -271,7 +292,7 @@ void buffer::report(unsigned char const* expected, std::size_t elements, std::st
         }
     auto const offset = (got + first) - address_;
     char const* kind = "";
-    auto const place = position(offset, elements, kind);
+    auto const place = position(offset, segments, kind);
     auto text =
         fmt::format("{} {}: {}: expected {:02x}, received {:02x}; {} of {} bytes wrong, from offset {} to {}", kind,
                     who, place, expected[first], got[first], wrong, high_ - low_, offset, (got + last) - address_);

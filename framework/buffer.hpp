@@ -44,6 +44,15 @@ private:
     std::vector<void*> from_mpi_;
 };
 
+// What a stretch of a buffer holds: the message of a key, or a packed stream that the caller computed, such as the
+// result of a reduction.
+struct segment {
+    std::size_t first = 0, count = 0; // elements of the buffer's layout
+    std::uint64_t key = 0;
+    unsigned char const* stream = nullptr; // count × size bytes that count instead of the key; must outlive the buffer
+    int from = -1;                         // the rank whose data this is, for reports; -1: does not matter
+};
+
 // `count` elements of a layout, between guards; holds nothing defined before fill() or poison().
 class buffer {
 public:
@@ -53,12 +62,23 @@ public:
     void* address() const { return address_; }
     std::size_t count() const { return count_; }
 
-    void poison();                // every byte, gaps and guards included
-    void fill(std::uint64_t key); // the data of the message of this key; gaps and guards are poison
+    void poison();                                                  // every byte, gaps and guards included
+    void fill(std::uint64_t key) { fill(segment{0, count_, key}); } // every element; gaps and guards are poison
+    void fill(segment const& all) { fill(std::span(&all, 1)); }
+    void fill(std::span<segment const> segments); // segments do not overlap; what lies between them is poison
 
     // Judges the whole buffer: the first `elements` hold the message, everything else is poison. `who` names the
     // message in a report ("from rank 2"). Each finding says the element, offset and kind of the first wrong byte.
     void expect(std::uint64_t key, std::size_t elements, std::string const& who,
+                std::source_location where = std::source_location::current()) {
+        expect(segment{0, elements, key}, who, where);
+    }
+    void expect(segment const& only, std::string const& who,
+                std::source_location where = std::source_location::current()) {
+        expect(std::span(&only, 1), who, where);
+    }
+    // The same with several segments, and poison between them.
+    void expect(std::span<segment const> segments, std::string const& who,
                 std::source_location where = std::source_location::current());
     void expect_unchanged(std::source_location where = std::source_location::current()); // after fill or poison
     void expect_untouched(std::source_location where = std::source_location::current()); // all poison
@@ -67,11 +87,12 @@ public:
     static void packed(layout const& map, std::uint64_t key, std::size_t elements, std::vector<unsigned char>& out);
 
 private:
-    void scatter(unsigned char* origin, std::vector<unsigned char> const& stream, std::size_t elements) const;
-    void ignore_insignificant(unsigned char* origin, std::size_t elements) const;
-    void report(unsigned char const* expected, std::size_t elements, std::string const& who,
+    void scatter(unsigned char* origin, segment const& what) const;
+    void ignore_insignificant(unsigned char* origin, segment const& what) const;
+    bool holds_quickly(std::span<segment const> segments) const; // false: look closer
+    void report(unsigned char const* expected, std::span<segment const> segments, std::string const& who,
                 std::source_location where);
-    std::string position(std::ptrdiff_t offset, std::size_t elements, char const*& kind) const;
+    std::string position(std::ptrdiff_t offset, std::span<segment const> segments, char const*& kind) const;
 
     memory_pool& pool_;
     recorder& findings_;
@@ -80,8 +101,7 @@ private:
     std::span<unsigned char> storage_; // guards included
     unsigned char* address_ = nullptr;
     std::ptrdiff_t low_ = 0, high_ = 0; // the bytes of all elements, relative to address_
-    std::uint64_t key_ = 0;
-    std::size_t filled_ = 0; // elements that hold the message of key_
+    std::vector<segment> filled_;       // what fill() put there
 };
 
 } // namespace assay

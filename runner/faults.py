@@ -1,4 +1,4 @@
-"""assay faults: proof that each test can fail (faults/faults.toml).
+"""assay faults: proof that each test can fail (faults/*.toml).
 
 Every planted fault is run over the cases that are to catch it. A catch is a case that fails under the fault and passes
 without it, in the same launch set-up; so a failure that the library has anyway never counts. The other way round, a
@@ -23,7 +23,7 @@ from runner.build import REPO
 from runner.journal import Journal
 from runner.model import CannotRun, Options, Target, Verdict, WrongUse
 
-CATALOGUE = REPO / "faults" / "faults.toml"
+CATALOGUES = REPO / "faults"
 KINDS = ("fail", "crash", "timeout")
 Axis = tuple[tuple[str, str], ...]
 BAD = frozenset({"fail", "crash", "timeout", "lost"})  # statuses of a failure that nobody expects
@@ -36,7 +36,7 @@ STUCK_SCALE = 0.02  # with one, something may
 
 @dataclass(frozen=True)
 class Fault:
-    """One entry of faults.toml."""
+    """One entry of faults/*.toml."""
 
     name: str
     note: str
@@ -111,8 +111,16 @@ class Request:
     wishes: targets.LaunchWishes = field(default_factory=targets.LaunchWishes)
 
 
-def load(path: Path = CATALOGUE) -> list[Fault]:
-    """The faults of a catalogue. Raises WrongUse for what is missing, unknown or there twice."""
+def load(folder: Path = CATALOGUES) -> list[Fault]:
+    """The faults of all catalogues of a folder. Raises WrongUse for what is missing, unknown or there twice."""
+    faults = [fault for path in sorted(folder.glob("*.toml")) for fault in _load_one(path)]
+    names = [fault.name for fault in faults]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise WrongUse(f"{folder}: {', '.join(twice)}: there twice")
+    return faults
+
+
+def _load_one(path: Path) -> list[Fault]:
     try:
         with path.open("rb") as file:
             entries = tomllib.load(file).get("fault", [])
@@ -128,9 +136,6 @@ def load(path: Path = CATALOGUE) -> list[Fault]:
         axis = tuple(sorted(entry.get("axis", {}).items()))
         expect, kind = tuple(entry["expect"]), tuple(entry["kind"])
         faults.append(Fault(entry["name"], entry["note"], expect, kind, int(entry["np"]), axis))
-    names = [fault.name for fault in faults]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise WrongUse(f"{path}: {', '.join(twice)}: there twice")
     return faults
 
 

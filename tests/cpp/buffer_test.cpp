@@ -142,6 +142,45 @@ TEST(buffer, expectationsDifferForEachKey) {
     }
 }
 
+// Two messages with a hole of one element between them, one of them given as a stream: every byte counts, also in the hole.
+TEST(buffer, segmentsStandAtTheirPlacesWithPoisonBetween) {
+    fixture f;
+    for (auto const* t : small_types()) {
+        if (t->map.size() == 0) continue;
+        std::vector<unsigned char> stream;
+        buffer::packed(t->map, key + 7, 2, stream);
+        std::vector<segment> const segments = {{0, 2, key, nullptr, 3}, {3, 2, 0, stream.data(), 5}};
+        buffer b(f.pool, f.findings, t->map, 6, placement::heap);
+        b.fill(segments);
+        auto const judge = [&] {
+            f.findings.begin(0);
+            b.expect(segments, "of a gather");
+            return f.findings.messages();
+        };
+        ASSERT_TRUE(judge().empty()) << t->name;
+        ASSERT_EQ(f.judge(b, 2).size(), 1u) << t->name; // the second segment lies where poison was expected
+        auto const* const first = t->map.runs().front().type;
+        auto const at = [&](std::ptrdiff_t element) {
+            return static_cast<unsigned char*>(b.address()) + element * t->map.extent() + t->map.runs().front().offset;
+        };
+        for (std::ptrdiff_t element = 0; element < 6; ++element) {
+            if (!first->carries(0)) continue;
+            *at(element) ^= 1;
+            auto const found = judge();
+            ASSERT_EQ(found.size(), 1u) << t->name << " element " << element;
+            auto const words = element < 2    ? fmt::format("(element {} from rank 3)", element)
+                               : element == 3 ? "(element 0 from rank 5)"
+                               : element == 4 ? "(element 1 from rank 5)"
+                                              : "(between messages)";
+            if (t->map.elements() == 1) {
+                EXPECT_NE(found[0].find(words), std::string::npos) << t->name << ": " << found[0];
+            }
+            *at(element) ^= 1;
+        }
+        f.pool.take_back();
+    }
+}
+
 TEST(buffer, isPlacedAsItSays) {
     fixture f;
     for (auto const& t : all_datatypes()) {

@@ -1,4 +1,4 @@
-// The MPI procedures that the shim stands in front of. Each goes straight to PMPI when no fault is planted.
+// The MPI procedures of point-to-point communication that the shim stands in front of. Each goes straight to PMPI when no fault is planted.
 #include "core.hpp"
 
 #include <algorithm>
