@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <new>
 #include <sys/mman.h>
+#include <tuple>
 #include <unistd.h>
 
 #include "mpi_calls.hpp"
@@ -93,13 +94,16 @@ void memory_pool::take_back() {
     from_mpi_.clear();
 }
 
+std::pair<std::ptrdiff_t, std::ptrdiff_t> byte_range(layout const& map, std::size_t count) {
+    if (count == 0 || map.size() == 0) return {0, 0};
+    auto const last = static_cast<std::ptrdiff_t>(count - 1) * map.extent();
+    return {map.true_lb() + std::min<std::ptrdiff_t>(last, 0),
+            map.true_lb() + map.true_extent() + std::max<std::ptrdiff_t>(last, 0)};
+}
+
 buffer::buffer(memory_pool& pool, recorder& findings, layout const& map, std::size_t count, placement where)
     : pool_(pool), findings_(findings), map_(map), count_(count) {
-    if (count > 0 && map.size() > 0) {
-        auto const last = static_cast<std::ptrdiff_t>(count - 1) * map.extent();
-        low_ = map.true_lb() + std::min<std::ptrdiff_t>(last, 0);
-        high_ = map.true_lb() + map.true_extent() + std::max<std::ptrdiff_t>(last, 0);
-    }
+    std::tie(low_, high_) = byte_range(map, count);
     auto const span = static_cast<std::size_t>(high_ - low_);
     // The address itself must lie inside the storage, whatever the lower bound, so that it is a valid pointer.
     auto const before = static_cast<std::size_t>(std::max<std::ptrdiff_t>(-low_, 0)),
@@ -124,6 +128,17 @@ buffer::buffer(memory_pool& pool, recorder& findings, layout const& map, std::si
         break;
     }
     }
+}
+
+buffer::buffer(memory_pool& pool, recorder& findings, layout const& map, std::size_t count,
+               std::span<unsigned char> memory, void* address)
+    : pool_(pool),
+      findings_(findings),
+      map_(map),
+      count_(count),
+      storage_(memory),
+      address_(static_cast<unsigned char*>(address)) {
+    std::tie(low_, high_) = byte_range(map, count);
 }
 
 void buffer::poison() {

@@ -53,10 +53,16 @@ struct segment {
     int from = -1;                         // the rank whose data this is, for reports; -1: does not matter
 };
 
+// The bytes that `count` elements of a layout span, relative to the address given to MPI: the first and one past the last.
+std::pair<std::ptrdiff_t, std::ptrdiff_t> byte_range(layout const& map, std::size_t count);
+
 // `count` elements of a layout, between guards; holds nothing defined before fill() or poison().
 class buffer {
 public:
     buffer(memory_pool& pool, recorder& findings, layout const& map, std::size_t count, placement where);
+    // In memory that is there already, such as that of a window: the first element is at `address`, all else is guard.
+    buffer(memory_pool& pool, recorder& findings, layout const& map, std::size_t count, std::span<unsigned char> memory,
+           void* address);
 
     operator void*() const { return address_; } // what to hand to MPI
     void* address() const { return address_; }

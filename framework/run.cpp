@@ -120,6 +120,10 @@ buffer& test_run::bytes(layout const& other, std::size_t n) {
     return b;
 }
 
+buffer& test_run::over(std::span<unsigned char> memory, void* address, layout const& other, std::size_t n) {
+    return buffers_.emplace_back(pool_, findings, other, n, memory, address);
+}
+
 bool test_run::ok(int code, std::source_location where) {
     if (code == MPI_SUCCESS) return true;
     std::string const call = last_call.name; // error_text calls MPI

@@ -82,6 +82,8 @@ public:
     buffer& incoming();                              // all poison
     buffer& bytes(layout const& map, std::size_t n); // of another layout, all poison
     buffer& incoming(std::size_t elements);          // room for another number of elements
+    // `n` elements from `address` in memory that is there already (see buffer), with undefined content.
+    buffer& over(std::span<unsigned char> memory, void* address, layout const& map, std::size_t n);
 
     // Records an MPI call that did not return MPI_SUCCESS. Returns whether it did.
     bool ok(int code, std::source_location where = std::source_location::current());

@@ -181,6 +181,23 @@ TEST(buffer, segmentsStandAtTheirPlacesWithPoisonBetween) {
     }
 }
 
+TEST(buffer, judgesMemoryOfOthersFromEndToEnd) {
+    fixture f;
+    for (auto const* t : small_types()) {
+        SCOPED_TRACE(t->name);
+        auto const [low, high] = byte_range(t->map, 3);
+        std::vector<unsigned char> memory(static_cast<std::size_t>(high - low) + 40);
+        buffer b(f.pool, f.findings, t->map, 3, memory, memory.data() + 20 - low);
+        b.fill(key);
+        EXPECT_TRUE(f.judge(b, 3).empty());
+        for (auto at : {memory.begin(), memory.end() - 1}) {
+            *at ^= 1;
+            EXPECT_EQ(f.judge(b, 3).size(), 1u);
+            *at ^= 1;
+        }
+    }
+}
+
 TEST(buffer, isPlacedAsItSays) {
     fixture f;
     for (auto const& t : all_datatypes()) {
