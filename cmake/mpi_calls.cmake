@@ -9,8 +9,9 @@ foreach(dir IN LISTS MPI_C_INCLUDE_DIRS)
     endif()
   endforeach()
 endforeach()
-string(REGEX MATCHALL "int[ \t\n]+MPI_[A-Z][A-Za-z0-9_]*[ \t]*\\(" found "${ASSAY_MPI_DECLARATIONS}")
-list(TRANSFORM found REPLACE "^int[ \t\n]+(MPI_[A-Za-z0-9_]+).*" "\\1")
+# What stands before `int`: MPI_Aint_add and MPI_Aint_diff return an MPI_Aint, which must not pass through an int.
+string(REGEX MATCHALL "[^A-Za-z0-9_]int[ \t\n]+MPI_[A-Z][A-Za-z0-9_]*[ \t]*\\(" found "${ASSAY_MPI_DECLARATIONS}")
+list(TRANSFORM found REPLACE "^.int[ \t\n]+(MPI_[A-Za-z0-9_]+).*" "\\1")
 list(FILTER found EXCLUDE REGEX "^MPI_[A-Z0-9_]+$") # MPI_DUP_FN and the like are constants
 # Conversions such as MPI_Type_c2f are macros of some libraries already.
 string(REGEX MATCHALL "#[ \t]*define[ \t]+MPI_[A-Za-z0-9_]+\\(" macros "${ASSAY_MPI_DECLARATIONS}")
