@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -128,7 +129,7 @@ class Evidence:
                         f"{self._file}, line {number}: not a judged case; each line is a JSON object with case, target "
                         f"and status (one of {' '.join(STATUSES)})"
                     ) from None
-                target, case = printable(target), printable(case)
+                target, case = printable(target), sys.intern(printable(case))  # the targets share most names
                 self.cases.setdefault(target, {})[case] = Entry(status, seconds, offset)
                 cases_with_advice = self.advisory.setdefault(target, set())
                 if record.get("advisory"):

@@ -48,7 +48,7 @@ def _render(evidence: Evidence) -> str:
     environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters["printable"] = printable
     environment.filters["number"] = lambda value: f"{value:,}"
-    environment.filters["duration"] = _duration
+    environment.filters["duration"] = duration
     environment.filters["shorten"] = _shorten
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "sort_keys": False}
     script = (TEMPLATES / "report.js").read_text(encoding="utf-8")
@@ -217,7 +217,7 @@ def _shorten(text: str) -> str:
     return f"{text[:MAX_TEXT]}\n… {len(text) - MAX_TEXT:,} more characters in cases.jsonl"
 
 
-def _duration(seconds: object) -> str:
+def duration(seconds: object) -> str:
     """3725.0 → `1 h 2 min`, 0.0004 → `0.4 ms`. What is no number stays away."""
     if not isinstance(seconds, int | float):
         return ""

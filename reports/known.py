@@ -17,7 +17,7 @@ from packaging.version import InvalidVersion, Version
 from reports.evidence import NOT_RUN
 from runner.model import Target, Verdict, WrongUse
 
-KEYS = ("case", "library", "version", "transport", "np", "status", "sometimes", "reason", "link")
+KEYS = ("case", "library", "version", "transport", "np", "threads", "status", "sometimes", "reason", "link")
 STATUSES = ("fail", "crash", "timeout")
 _CASE_GLOB = re.compile(r"[a-z0-9_.+=/*?\[\]!-]+")
 
@@ -34,6 +34,7 @@ class Entry:
     version: str = ""
     transport: str = "*"
     np: frozenset[int] = frozenset()  # empty: any number of ranks
+    threads: frozenset[int] = frozenset()  # of a rank; empty: any
     status: frozenset[str] = frozenset({"fail"})
     sometimes: bool = False  # whether a case fails depends on timing or on more than its name says: it may also pass
 
@@ -45,16 +46,26 @@ class Entry:
             return False
         if self.np and target.np not in self.np:
             return False
+        if self.threads and target.threads not in self.threads:
+            return False
+        return self.fits_version(target.version)
+
+    def fits_library(self, family: str, version: str) -> bool:
+        """Whether the entry speaks of this library, whatever the number of ranks, threads and the transport."""
+        return fnmatch.fnmatchcase(family, self.library) and self.fits_version(version)
+
+    def fits_version(self, version: str) -> bool:
+        """Whether the range holds `version`; no range holds one that is no version."""
         if not self.version:
             return True
         try:
-            return SpecifierSet(self.version).contains(Version(target.version), prereleases=True)
+            return SpecifierSet(self.version).contains(Version(version), prereleases=True)
         except InvalidVersion:
             return False
 
 
-class _ForTarget:
-    """The entries that fit one target, compiled: most cases match none, and one pattern of all says so."""
+class _Globs:
+    """Some entries, compiled: most cases match none, and one pattern of all says so."""
 
     def __init__(self, entries: list[Entry]) -> None:
         patterns = {entry: fnmatch.translate(entry.case) for entry in entries}
@@ -67,12 +78,30 @@ class _ForTarget:
         return [entry for entry, match in self.entries if match(case)]
 
 
+class Matcher:
+    """Which of some entries match a case. Entries that cannot match any case of a test are not tried for it."""
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        self.entries = [(re.split(r"[*?[]", entry.case, maxsplit=1)[0], entry) for entry in entries]
+        self.tests: dict[str, _Globs] = {}
+
+    def matching(self, case: str) -> list[Entry]:
+        """The entries whose glob matches this case name, in their order."""
+        test = case.partition("/")[0]
+        if test not in self.tests:
+            begin = f"{test}/"
+            self.tests[test] = _Globs(
+                [entry for head, entry in self.entries if head.startswith(begin) or begin.startswith(head)]
+            )
+        return self.tests[test].matching(case)
+
+
 class Known:
     """Known failures of any number of files. `apply` remembers which entries met a case, for `unused`."""
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self.entries = list(entries)
-        self._targets: dict[str, _ForTarget] = {}
+        self._targets: dict[str, Matcher] = {}
         self._fitting: set[Entry] = set()
         self._used: set[Entry] = set()
         self._failed: set[Entry] = set()  # met a case that failed as expected
@@ -87,7 +116,7 @@ class Known:
             return verdict
         if target.name not in self._targets:
             fitting = [entry for entry in self.entries if entry.fits(target)]
-            self._targets[target.name] = _ForTarget(fitting)
+            self._targets[target.name] = Matcher(fitting)
             self._fitting.update(fitting)
         matching = self._targets[target.name].matching(verdict.case)
         self._used.update(matching)
@@ -158,7 +187,7 @@ def _entries(where: str, table: Any) -> list[Entry]:
             raise WrongUse(f"{where} has no {key}; case, reason and link are required")
     for key in KEYS:
         if (
-            key not in ("case", "status", "np", "sometimes")
+            key not in ("case", "status", "np", "threads", "sometimes")
             and key in table
             and not (isinstance(table[key], str) and table[key].strip())
         ):
@@ -186,8 +215,11 @@ def _entries(where: str, table: Any) -> list[Entry]:
         raise WrongUse(f"{where}: status is {table['status']!r}; it must be one of, or a list of, {' '.join(STATUSES)}")
     if not isinstance(table.get("sometimes", False), bool):
         raise WrongUse(f"{where}: sometimes is {table['sometimes']!r}; it must be true or false")
-    np = table.get("np", [])
-    if not isinstance(np, list) or not all(type(one) is int and one > 0 for one in np):
-        raise WrongUse(f"{where}: np is {np!r}; it must be a list of numbers of ranks, for example [2, 3]")
-    common = {**table, "where": where, "status": frozenset(status), "np": frozenset(np)}
+    numbers = {}
+    for key, what in (("np", "ranks"), ("threads", "threads")):
+        given = table.get(key, [])
+        if not isinstance(given, list) or not all(type(one) is int and one > 0 for one in given):
+            raise WrongUse(f"{where}: {key} is {given!r}; it must be a list of numbers of {what}, for example [2, 3]")
+        numbers[key] = frozenset(given)
+    common = {**table, "where": where, "status": frozenset(status), **numbers}
     return [Entry(**{**common, "case": glob}) for glob in globs]

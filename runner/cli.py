@@ -92,6 +92,7 @@ def assay() -> None:
     \b
     assay run                     the quick tier on MPICH, 2 ranks
     assay run --mpi openmpi@5.0.11 --np 2,4 --suite p2p
+    assay matrix --mpi mpich@5.0.2,openmpi@5.0.11 --np 2,4
     assay test                    the tests of Assay itself
     """
 
@@ -215,23 +216,39 @@ def _wishes(given: Mapping[str, Any]) -> Any:
 # ---- commands ----
 
 
-@assay.command()
-@target_options
-@selection_options
-@click.option("--order", default="listed", metavar="|".join(ORDERS), help="Order of the cases. Default: listed.")
-@click.option("--shard", metavar="I/N", help="Every N-th case, beginning with the I-th.")
-@click.option("--repeat", default=1, metavar="N", type=click.IntRange(1), help="Run each case N times in a row.")
-@click.option(
-    "--retries", default=0, metavar="N", type=click.IntRange(0, 100), help="Repeat failed cases: flaky or not?"
-)
-@click.option("--strict", is_flag=True, help="What the standard only advises fails a case, too.")
-@click.option(
-    "--timeout-scale", default=1.0, metavar="X", type=click.FloatRange(0.01, 1000), help="More time for each case."
-)
-@click.option("--known", multiple=True, metavar="FILE", help="TOML file of known failures; repeated.")
-@click.option("--out", metavar="DIR", help="Folder for the results. Default: assay-out/<date>, and assay-out/latest.")
-def run(out: str | None, **given: Any) -> int:
-    """Run the suite on one or more MPI libraries and report what it found."""
+def run_options(function: Decorated) -> Decorated:
+    """How cases are run and judged."""
+    options = [
+        click.option(
+            "--order", default="listed", metavar="|".join(ORDERS), help="Order of the cases. Default: listed."
+        ),
+        click.option("--shard", metavar="I/N", help="Every N-th case, beginning with the I-th."),
+        click.option(
+            "--repeat", default=1, metavar="N", type=click.IntRange(1), help="Run each case N times in a row."
+        ),
+        click.option(
+            "--retries", default=0, metavar="N", type=click.IntRange(0, 100), help="Repeat failed cases: flaky or not?"
+        ),
+        click.option("--strict", is_flag=True, help="What the standard only advises fails a case, too."),
+        click.option(
+            "--timeout-scale",
+            default=1.0,
+            metavar="X",
+            type=click.FloatRange(0.01, 1000),
+            help="More time for each case.",
+        ),
+        click.option("--known", multiple=True, metavar="FILE", help="TOML file of known failures; repeated."),
+        click.option(
+            "--out", metavar="DIR", help="Folder for the results. Default: assay-out/<date>, and assay-out/latest."
+        ),
+    ]
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def _request(given: Mapping[str, Any], known: Sequence[Path], *, matrix: bool) -> Any:
+    """A request to run, from what target_options, selection_options and run_options give."""
     from runner.commands import run as command
 
     selection = _selection(given)
@@ -244,19 +261,72 @@ def run(out: str | None, **given: Any) -> int:
         given["strict"],
         given["timeout_scale"],
     )
-    request = command.Request(
+    return command.Request(
         mpi=_mpis(given["mpi"]),
         np=_nps(given["np"]),
         selection=selection,
         options=options,
         order=given["order"],
         shard=given["shard"],
-        known=[str(Path(path).absolute()) for path in given["known"]],
+        known=[str(path.absolute()) for path in known],
         preset=given["preset"],
         wishes=_wishes(given),
         argv=sys.argv[1:],
+        matrix=matrix,
     )
-    return command.run(request, Path(out) if out is not None else None, _terminal())
+
+
+@assay.command()
+@target_options
+@selection_options
+@run_options
+def run(out: str | None, **given: Any) -> int:
+    """Run the suite on one or more MPI libraries and report what it found."""
+    from runner.commands.run import run as command
+
+    request = _request(given, [Path(path) for path in given["known"]], matrix=False)
+    return command(request, Path(out) if out is not None else None, _terminal())
+
+
+@assay.command()
+@click.argument("directories", metavar="[DIR]…", nargs=-1)
+@target_options
+@selection_options
+@run_options
+@click.option("--no-known", is_flag=True, help="Without the known failures that come with Assay (known/*.toml).")
+def matrix(directories: Sequence[str], out: str | None, no_known: bool, **given: Any) -> int:
+    """Compare MPI libraries: run the suite on all of them and put the results side by side, in matrix.html.
+
+    Failures that known/*.toml lists are expected, unless --no-known is given; --known adds files. A library that cannot
+    be installed, built for or started is shown as "could not run", and the others run; the exit code is then 3.
+
+    With folders of runs nothing is run: the page is about what is in them, and stands in --out (default: the folder,
+    when there is one).
+    """
+    from runner import build
+
+    if directories:
+        return _matrix_of([_run_folder(name) for name in directories], out)
+    from runner.commands.run import run as command
+
+    own = [] if no_known else sorted((build.REPO / "known").glob("*.toml"))
+    request = _request(given, [*own, *map(Path, given["known"])], matrix=True)
+    return command(request, Path(out) if out is not None else None, _terminal())
+
+
+def _matrix_of(folders: Sequence[Path], out: str | None) -> int:
+    from rich.console import Console
+
+    from reports.evidence import Evidence
+    from reports.matrix import print_matrix, write_matrix
+
+    if out is None and len(folders) > 1:
+        raise WrongUse("assay matrix: several runs; say with --out DIR where matrix.html goes")
+    place = Path(out) if out is not None else folders[0]
+    place.mkdir(parents=True, exist_ok=True)
+    evidences = [Evidence(folder) for folder in folders]
+    print_matrix(evidences, write_matrix(evidences, place / "matrix.html"), Console(highlight=False))
+    return 0
 
 
 @assay.command()

@@ -43,6 +43,7 @@ class Target:
     family: str = ""  # mpich, openmpi, impi
     version: str = ""  # 5.0.2
     transport: str = ""  # "" is the library's own choice
+    threads: int = 1  # that run a case in each rank
 
     @property
     def slug(self) -> str:

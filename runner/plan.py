@@ -16,6 +16,7 @@ from runner.model import CannotRun, WrongUse
 
 TIERS = ("smoke", "quick", "standard", "full")
 ORDERS = ("listed", "shuffle")
+LIST_SECONDS = 600  # a full tier of all suites takes a minute on a busy machine
 
 
 @dataclass(frozen=True)
@@ -54,10 +55,18 @@ class Suite:
         command = [str(self.binary), f"--list={what}", f"--np={np}", *arguments]
         try:
             done = subprocess.run(
-                command, env=self.environment, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
+                command,
+                env=self.environment,
+                capture_output=True,
+                text=True,
+                stdin=subprocess.DEVNULL,
+                timeout=LIST_SECONDS,
+                check=False,
             )
         except OSError as error:
             raise CannotRun(f"{self.binary}: cannot be started: {error.strerror}") from None
+        except subprocess.TimeoutExpired:
+            raise CannotRun(f"{self.binary} --list={what} did not end within {LIST_SECONDS} s") from None
         said = (done.stderr.strip() or "it said nothing").splitlines()[-1]
         if done.returncode == 2:
             raise WrongUse(re.sub(r"^assay(-suite)?: ", "", said))

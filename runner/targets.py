@@ -97,6 +97,11 @@ def resolve(spec: str) -> Library:
     return _abi(spec, path)
 
 
+def check_spec(spec: str) -> None:
+    """Raises WrongUse for a SPEC that names nothing, without looking at the machine."""
+    _split(spec)
+
+
 def _split(spec: str) -> tuple[str, str, str]:
     """(`mpich`, `@`, `5.0.2`): checks everything that can be checked without looking at the machine."""
     found = re.fullmatch(r"([a-z]+)(?:([@:=])(.*))?", spec)

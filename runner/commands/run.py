@@ -8,7 +8,8 @@ import platform
 import shlex
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from rich.console import Console
+from rich.text import Text
 
 from reports.evidence import NOT_RUN, UNEXPECTED, write_file
 from runner import build, plan, targets
@@ -41,6 +43,7 @@ class Request:
     preset: str = "release"
     wishes: targets.LaunchWishes = field(default_factory=targets.LaunchWishes)
     argv: Sequence[str] = ()
+    matrix: bool = False  # libraries side by side: one that cannot run does not stop the others
 
     def record(self) -> dict[str, Any]:
         """The part of run.json that says what was asked for."""
@@ -66,8 +69,13 @@ class Request:
                 "preload": [str(path) for path in wishes.preload],
                 "defaults": wishes.defaults,
                 "force_np": wishes.force_np,
+                "matrix": self.matrix,
             },
         }
+
+    def names(self) -> list[str]:
+        """Of the targets, in the order in which they run."""
+        return [f"{spec}/np{np}" for spec in dict.fromkeys(self.mpi) for np in dict.fromkeys(self.np)]
 
 
 @dataclass
@@ -80,6 +88,15 @@ class Prepared:
     key: str  # of the build
     jobs: list[dict[str, Any]] = field(default_factory=list)
     hello: dict[str, Any] = field(default_factory=dict)
+    could_not_run: str = ""  # why it ended early
+
+
+@dataclass
+class Ready:
+    """What is ready to run, and which libraries are not, by SPEC, with the reason."""
+
+    targets: list[Prepared] = field(default_factory=list)
+    absent: dict[str, str] = field(default_factory=dict)
 
 
 def run(request: Request, out: Path | None, console: Console) -> int:
@@ -90,11 +107,10 @@ def run(request: Request, out: Path | None, console: Console) -> int:
     amend = _load_known(request)
     if out is not None:
         _check_free(out)
-    libraries = [targets.resolve(spec) for spec in dict.fromkeys(request.mpi)]
-    prepared = _prepare(request, libraries, console)
+    ready = _prepare(request, console)
     folder = _make_out(out)
-    _write_plans(folder, prepared, request.options.seed)
-    return _Session(request, folder, prepared, amend, console).run()
+    _write_plans(folder, ready.targets, request.options.seed)
+    return _Session(request, folder, ready, amend, console).run()
 
 
 def resume(out: Path, console: Console) -> int:
@@ -104,17 +120,18 @@ def resume(out: Path, console: Console) -> int:
     record = Evidence(out).run
     request = _request_of(out, record)
     amend = _load_known(request)
-    libraries = [targets.resolve(spec) for spec in dict.fromkeys(request.mpi)]
-    prepared = _prepare(request, libraries, console, out)
+    ready = _prepare(request, console, out)
+    _write_plans(out, [one for one in ready.targets if not _plan_path(out, one.target).exists()], request.options.seed)
     warnings: list[str] = []
     known = {about["name"]: about for about in record.get("targets", ())}
-    for one in prepared:
+    for one in ready.targets:
         about = known.get(one.target.name, {})
         one.jobs = list(about.get("jobs", ()))
         one.hello = {"library": about.get("library"), "mpi": about.get("mpi_standard"), "plan": about.get("plan")}
         if about.get("binary") not in (one.binary, None, ""):
             warnings.append(f"{one.target.name}: the suite was rebuilt from other sources since the run began")
-    session = _Session(request, out, prepared, amend, console)
+    session = _Session(request, out, ready, amend, console)
+    session.resumed = True
     session.started = str(record.get("started") or session.started)
     session.seconds_before = float(record.get("seconds") or 0.0)
     session.warnings = warnings
@@ -156,6 +173,7 @@ def _request_of(out: Path, record: Mapping[str, Any]) -> Request:
                 options["force_np"],
             ),
             argv=record["argv"],
+            matrix=options["matrix"],
         )
     except (KeyError, TypeError) as error:
         raise WrongUse(
@@ -169,34 +187,64 @@ def _load_known(request: Request) -> Any:
     return known.load(*map(Path, request.known))
 
 
-def _prepare(
-    request: Request, libraries: Sequence[targets.Library], console: Console, out: Path | None = None
-) -> list[Prepared]:
-    """Build, and plan each target; with `out` the plans are those of the run there."""
-    prepared = []
+def _prepare(request: Request, console: Console, out: Path | None = None) -> Ready:
+    """Find the libraries, build, and plan each target; with `out` the plans are those of the run there.
+
+    Raises WrongUse and CannotRun; in a matrix only when a SPEC is none, or when no library at all is ready.
+    """
+    ready = Ready()
+    errors: list[CannotRun | WrongUse] = []
+
+    @contextmanager
+    def tolerating(spec: str) -> Iterator[None]:
+        try:
+            yield
+        except (CannotRun, WrongUse) as error:
+            if not request.matrix:
+                raise
+            errors.append(error)
+            ready.absent[spec] = str(error)
+            console.print(Text(f"assay: {spec} could not run: {error}", "bold red"), soft_wrap=True)
+
+    specs = list(dict.fromkeys(request.mpi))
+    for spec in specs:
+        targets.check_spec(spec)
+    libraries = []
+    for spec in specs:
+        with tolerating(spec):
+            libraries.append(targets.resolve(spec))
     for library in libraries:
-        folder = build.build(
-            library, request.preset, note=lambda text: console.print(f"assay: {text}", highlight=False)
-        )
-        suite = plan.Suite(build.suite(folder), targets.list_environment(library))
-        told = suite.ask("build", 1)
-        binary = str(told[0].get("binary", "")) if told else ""
-        for np in dict.fromkeys(request.np):
-            target = targets.make_target(library, np, build.suite(folder), request.wishes)
-            made = plan.make(suite, np, request.selection, request.order, request.shard)
-            if out is not None:  # the sources may have changed: what was planned is what is run
-                made = replace(made, cases=plan.read(_plan_path(out, target)))
-            prepared.append(Prepared(target, made, binary, library.key))
+        with tolerating(library.spec):
+            ready.targets += _prepare_library(request, library, console, out)
+    if not ready.targets:
+        raise errors[0]
+    return ready
+
+
+def _prepare_library(request: Request, library: targets.Library, console: Console, out: Path | None) -> list[Prepared]:
+    folder = build.build(library, request.preset, note=lambda text: console.print(f"assay: {text}", highlight=False))
+    suite = plan.Suite(build.suite(folder), targets.list_environment(library))
+    told = suite.ask("build", 1)
+    binary = str(told[0].get("binary", "")) if told else ""
+    prepared = []
+    for np in dict.fromkeys(request.np):
+        target = targets.make_target(library, np, build.suite(folder), request.wishes)
+        target = replace(target, threads=request.options.threads)
+        made = plan.make(suite, np, request.selection, request.order, request.shard)
+        if out is not None and _plan_path(out, target).exists():  # the sources may have changed since
+            made = replace(made, cases=plan.read(_plan_path(out, target)))
+        prepared.append(Prepared(target, made, binary, library.key))
     return prepared
 
 
 class _Session:
     """One start of a run: everything from the first line of cases.jsonl to the exit code."""
 
-    def __init__(self, request: Request, out: Path, prepared: Sequence[Prepared], known: Any, console: Console) -> None:
+    def __init__(self, request: Request, out: Path, ready: Ready, known: Any, console: Console) -> None:
         self.request = request
         self.out = out
-        self.prepared = prepared
+        self.ready = ready
+        self.resumed = False
         self.known = known
         self.console = console
         self.started = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -206,19 +254,16 @@ class _Session:
         self.machine = machine()
 
     def run(self) -> int:
-        from reports.summary import print_summary
-
-        failed = False
         with Journal(self.out / "cases.jsonl") as journal:
             self._write(journal, finished=False)
             try:
-                for one in self.prepared:
+                for one in self.ready.targets:
                     try:
                         self._one(one, journal)
                     except CannotRun as error:
-                        self.warnings.append(f"{one.target.name}: could not run: {error}")
-                        failed = True
-                if self.request.known:
+                        one.could_not_run = str(error)
+                # A resumed run has not seen the cases of the start before.
+                if self.request.known and not self.resumed:
                     self.warnings += self.known.unused()
             except KeyboardInterrupt:
                 self._write(journal, finished=False)
@@ -226,12 +271,20 @@ class _Session:
             except BaseException:
                 self._write(journal, finished=False)
                 raise
+            failed = [
+                *(f"{spec}: could not run: {reason}" for spec, reason in self.ready.absent.items()),
+                *(
+                    f"{one.target.name}: could not run: {one.could_not_run}"
+                    for one in self.ready.targets
+                    if one.could_not_run
+                ),
+            ]
+            self.warnings = [*failed, *self.warnings]
             self._write(journal, finished=not failed)
             statuses = Counter(status for cases in journal.statuses.values() for status in cases.values())
         self._reports()
-        print_summary(self.out, Console(highlight=False))
         if failed:
-            raise CannotRun(self.warnings[-1] if len(self.warnings) == 1 else "; ".join(self.warnings))
+            raise CannotRun("; ".join(failed))
         if any(statuses[status] for status in UNEXPECTED):
             return UNEXPECTED_RESULT
         return ALL_AS_EXPECTED if any(status not in NOT_RUN for status in statuses) else NOTHING_APPLICABLE
@@ -274,15 +327,27 @@ class _Session:
             one.jobs.append(job)
 
     def _reports(self) -> None:
+        from reports.evidence import Evidence
         from reports.html import write_html
         from reports.junit import write_junit
+        from reports.matrix import print_matrix, write_matrix
+        from reports.summary import print_summary
 
-        write_junit(self.out)
-        write_html(self.out)
+        console = Console(highlight=False)
+        if self.request.matrix:
+            evidence = [Evidence(self.out)]
+            page = write_matrix(evidence, self.out / "matrix.html")
+            print_matrix(evidence, page, console)
+        else:
+            write_junit(self.out)
+            write_html(self.out)
+            print_summary(self.out, console)
 
     def _write(self, journal: Journal, *, finished: bool) -> None:
         """Write run.json."""
-        abouts = [self._about(one, journal) for one in self.prepared]
+        names = self.request.names()
+        abouts = [self._about(one, journal) for one in self.ready.targets] + self._absent()
+        abouts.sort(key=lambda about: names.index(about["name"]) if about["name"] in names else -1)
         record = {
             "format": FORMAT,
             "assay": version(),
@@ -321,7 +386,16 @@ class _Session:
             },
             "status": dict(status),
             "jobs": one.jobs,
+            **({"could_not_run": one.could_not_run} if one.could_not_run else {}),
         }
+
+    def _absent(self) -> list[dict[str, Any]]:
+        """The targets of libraries that are not there or cannot be built for."""
+        return [
+            {"name": f"{spec}/np{np}", "mpi": spec, "np": np, "cases": {}, "status": {}, "could_not_run": reason}
+            for spec, reason in self.ready.absent.items()
+            for np in dict.fromkeys(self.request.np)
+        ]
 
 
 def repeat_command(request: Request, target: Target, case: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -106,6 +107,17 @@ def test_an_entry_may_hold_for_some_numbers_of_ranks_only(tmp_path: Path) -> Non
     assert known(tmp_path, text.replace("2, 4", "2, 3")).apply(Verdict(CASE, "t", "fail"), target()).status == "fail"
     with pytest.raises(WrongUse, match=r"np is \[0\]; it must be a list of numbers of ranks"):
         known(tmp_path, text.replace("2, 4", "0"))
+
+
+def test_an_entry_may_hold_for_some_numbers_of_threads_only(tmp_path: Path) -> None:
+    entries = known(tmp_path, ENTRY.replace("status", "threads = [2, 8]\nstatus"))
+    told = [
+        entries.apply(Verdict(CASE, "t", "fail"), replace(target(), name=f"t{threads}", threads=threads)).status
+        for threads in (1, 2, 8)
+    ]
+    assert told == ["fail", "xfail", "xfail"]
+    with pytest.raises(WrongUse, match=r"threads is 'all'; it must be a list of numbers of threads"):
+        known(tmp_path, ENTRY.replace("status", 'threads = "all"\nstatus'))
 
 
 def test_the_entry_that_expects_this_status_is_taken(tmp_path: Path) -> None:
