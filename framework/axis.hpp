@@ -63,7 +63,7 @@ struct axis_use {
     std::function<bool(std::size_t)> keep = nullptr; // nullptr: all
 };
 
-template <class T, class Keep> axis_use only(axis<T> const& of, Keep keep) {
+template <class Axis, class Keep> axis_use only(Axis const& of, Keep keep) {
     return {&of, [&of, keep](std::size_t value) { return static_cast<bool>(keep(of.at(value))); }};
 }
 

@@ -25,12 +25,10 @@ catalogue_axis<datatype> const& type_axis() {
     return axis;
 }
 
-namespace {
-std::vector<count_axis::entry> ladder() {
+count_axis::count_axis(std::string name) : axis_base(std::move(name)) {
     using unit = count_value::unit;
-    std::vector<count_axis::entry> values;
     for (std::size_t n : {0u, 1u, 2u, 3u, 7u, 17u})
-        values.push_back({{std::to_string(n), "", std::to_string(n) + " elements", nullptr}, {unit::elements, n}});
+        entries_.push_back({{std::to_string(n), "", std::to_string(n) + " elements", nullptr}, {unit::elements, n}});
     // Around the sizes at which libraries change their protocol.
     struct step {
         char const *below, *at, *above;
@@ -38,20 +36,31 @@ std::vector<count_axis::entry> ladder() {
     };
     for (step s : {step{"61b", "64b", "67b", 64}, step{"1021b", "1kib", "1027b", 1024},
                    step{"8189b", "8kib", "8195b", 8192}, step{"65533b", "64kib", "65539b", 65536}}) {
-        values.push_back(
+        entries_.push_back(
             {{s.below, "", "as many elements as fit into 3 bytes less", nullptr}, {unit::bytes_floor, s.bytes - 3}});
-        values.push_back(
+        entries_.push_back(
             {{s.at, "", "the number of elements nearest to this size", nullptr}, {unit::bytes_nearest, s.bytes}});
-        values.push_back({{s.above, "", "enough elements for 3 bytes more", nullptr}, {unit::bytes_ceil, s.bytes + 3}});
+        entries_.push_back(
+            {{s.above, "", "enough elements for 3 bytes more", nullptr}, {unit::bytes_ceil, s.bytes + 3}});
     }
-    values.push_back(
+    entries_.push_back(
         {{"1mib", "", "the number of elements nearest to this size", nullptr}, {unit::bytes_nearest, 1u << 20}});
-    return values;
 }
-} // namespace
 
-count_axis const& count_ladder() {
-    static count_axis const axis("count", ladder());
+std::size_t count_axis::value_named(std::string const& name) {
+    for (std::size_t v = 0; v < entries_.size(); ++v)
+        if (entries_[v].info.name == name) return v;
+    bool const number = !name.empty() && name.size() <= 9 &&
+                        name.find_first_not_of("0123456789") == std::string::npos &&
+                        (name.size() == 1 || name[0] != '0');
+    if (number)
+        entries_.push_back({{name, "", name + " elements", nullptr},
+                            {count_value::unit::elements, static_cast<std::size_t>(std::stoul(name))}});
+    return number ? entries_.size() - 1 : entries_.size();
+}
+
+count_axis& count_ladder() {
+    static count_axis axis("count");
     return axis;
 }
 

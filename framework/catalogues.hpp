@@ -4,6 +4,8 @@
 #include "datatypes/catalogue.hpp"
 #include "framework/axis.hpp"
 
+#include <deque>
+
 namespace assay {
 
 // A number of elements: either as such, or as many as make up `n` bytes of data.
@@ -39,19 +41,26 @@ private:
     std::vector<T> const& (*entries_)();
 };
 
-template <class T, class Keep> axis_use only(catalogue_axis<T> const& of, Keep keep) {
-    return {&of, [&of, keep](std::size_t value) { return static_cast<bool>(keep(of.at(value))); }};
-}
-
-class count_axis : public axis<count_value> {
+// The ladder of sizes that tests cross, and whatever other number of elements is asked for by name.
+class count_axis : public axis_base {
 public:
-    using axis::axis;
+    explicit count_axis(std::string name);
+    std::size_t size() const override { return entries_.size(); }
+    value_info info(std::size_t value) const override { return entries_[value].info; }
+    std::string const& name_of(std::size_t value) const override { return entries_[value].info.name; }
+    count_value const& at(std::size_t value) const { return entries_[value].value; }
     bool keller_keeps_all() const override { return true; }
+
+    // The value of this name; a decimal number that does not stand on the ladder is added to it. size(): no value.
+    std::size_t value_named(std::string const& name);
+
+private:
+    std::deque<axis<count_value>::entry> entries_; // what at() returns stays where it is
 };
 
 catalogue_axis<communicator> const& comm_axis();
 catalogue_axis<datatype> const& type_axis();
-count_axis const& count_ladder();
+count_axis& count_ladder();
 axis<placement> const& placement_axis();
 
 namespace communicators {

@@ -38,6 +38,8 @@ void check_words(selection const& what) {
             throw wrong_use{fmt::format("unknown suite \"{}\"; {}", word, suggestion(word, suites))};
     if (!what.profile.empty() && what.profile != "keller-2008")
         throw wrong_use{fmt::format("unknown profile \"{}\"; known: keller-2008", what.profile)};
+    if (auto const counts = what.axes.find(count_ladder().name()); counts != what.axes.end())
+        for (auto const& word : counts->second.words()) count_ladder().value_named(word); // any number can be asked for
     auto const axes = all_axes();
     for (auto const& [name, words] : what.axes) {
         std::vector<std::string> values, names;
@@ -236,11 +238,14 @@ planned_case case_named(std::string const& name, job const& j) {
                 fmt::format("\"{}\": expected {}=… where it says \"{}\"", name, use.axis->name(), parts[a + 1])};
         auto const word = parts[a + 1].substr(equals + 1);
         auto const& of_axis = values.at(use.axis);
-        auto const value = of_axis.find(word);
-        if (value == of_axis.end() || (use.keep && !use.keep(value->second)))
+        auto const found_value = of_axis.find(word);
+        auto const value = found_value != of_axis.end()  ? found_value->second
+                           : use.axis == &count_ladder() ? count_ladder().value_named(word)
+                                                         : use.axis->size();
+        if (value == use.axis->size() || (use.keep && !use.keep(value)))
             throw wrong_use{fmt::format("\"{}\": {} has no {}={}; {}", name, parts[0], use.axis->name(), word,
                                         suggestion(word, value_names(*use.axis)))};
-        c.values.push_back(value->second);
+        c.values.push_back(value);
     }
     for (auto const& rule : c.test->constraints) {
         std::vector<std::size_t> picked;
