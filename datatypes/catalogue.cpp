@@ -24,6 +24,7 @@ register_datatype::register_datatype(datatype entry) {
         std::lower_bound(list.begin(), list.end(), entry, [](auto const& a, auto const& b) { return a.name < b.name; });
     if (at != list.end() && at->name == entry.name)
         throw std::invalid_argument("datatype '" + entry.name + "' is registered twice; names must be unique");
+    entry.map.prepare();
     list.insert(at, std::move(entry));
 }
 

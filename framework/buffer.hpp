@@ -94,8 +94,13 @@ public:
 
 private:
     void scatter(unsigned char* origin, segment const& what) const;
+    // Writes elements [first, first + n) of a segment; `element` is the address of the first of them. first is a
+    // multiple of 8, and the layout has a form.
+    void scatter_block(unsigned char* element, segment const& what, std::size_t first, std::size_t n) const;
     void ignore_insignificant(unsigned char* origin, segment const& what) const;
     bool holds_quickly(std::span<segment const> segments) const; // false: look closer
+    bool holds_simply(segment const& what, unsigned char const*& at) const;
+    bool holds_by_blocks(segment const& what, unsigned char const*& at) const;
     void report(unsigned char const* expected, std::span<segment const> segments, std::string const& who,
                 std::source_location where);
     std::string position(std::ptrdiff_t offset, std::span<segment const> segments, char const*& kind) const;
@@ -108,6 +113,7 @@ private:
     unsigned char* address_ = nullptr;
     std::ptrdiff_t low_ = 0, high_ = 0; // the bytes of all elements, relative to address_
     std::vector<segment> filled_;       // what fill() put there
+    std::uint64_t filled_hash_ = 0;     // of the storage after fill()
 };
 
 } // namespace assay

@@ -31,7 +31,48 @@ bool basic_type::plain() const {
            std::all_of(set.begin(), set.begin() + signed_size(size), [](auto m) { return m == 0; });
 }
 
+void layout::prepare() {
+    bool const side_by_side =
+        size_ > 0 && extent() > 0 && true_lb() >= lb() && true_lb() + true_extent() <= lb() + extent();
+    std::vector<typemap_run> ascending = runs_;
+    std::sort(ascending.begin(), ascending.end(), [](auto const& a, auto const& b) { return a.offset < b.offset; });
+    bool overlap = !side_by_side;
+    for (std::size_t i = 1; i < ascending.size(); ++i)
+        overlap |= ascending[i - 1].offset + signed_size(ascending[i - 1].count * ascending[i - 1].type->size) >
+                   ascending[i].offset;
+    if (overlap) return;
+    auto form = std::make_shared<element_form>();
+    auto const extend = [](std::vector<element_form::piece>& to, std::ptrdiff_t offset, std::size_t from,
+                           std::size_t n) {
+        if (!to.empty() && to.back().offset + signed_size(to.back().size) == offset &&
+            to.back().from + to.back().size == from)
+            to.back().size += n;
+        else to.push_back({offset, from, n});
+    };
+    bool plain = true;
+    std::size_t from = 0;
+    for (auto const& run : runs_) {
+        auto const& type = *run.type;
+        plain &= type.plain();
+        extend(form->pieces, run.offset, from, run.count * type.size);
+        for (std::size_t i = 0; i < run.count; ++i, from += type.size)
+            for (std::size_t k = 0; k < type.size; ++k)
+                if (!type.carries(k))
+                    extend(form->insignificant, run.offset + signed_size(i * type.size + k), from + k, 1);
+    }
+    while (!plain && form->keep.size() < std::max<std::size_t>(8 * size_, 512))
+        for (int eight = 0; eight < 8; ++eight)
+            for (auto const& run : runs_)
+                for (std::size_t i = 0; i < run.count; ++i) {
+                    auto const end = signed_size(run.type->size);
+                    form->keep.insert(form->keep.end(), run.type->keep.begin(), run.type->keep.begin() + end);
+                    form->set.insert(form->set.end(), run.type->set.begin(), run.type->set.begin() + end);
+                }
+    form_ = std::move(form);
+}
+
 void layout::append(typemap_run run) {
+    form_.reset();
     auto const end = run.offset + signed_size(run.count * run.type->size);
     data_lb_ = runs_.empty() ? run.offset : std::min(data_lb_, run.offset);
     data_ub_ = runs_.empty() ? end : std::max(data_ub_, end);
@@ -72,6 +113,7 @@ void layout::append(layout const& old, std::ptrdiff_t offset, std::size_t count,
 }
 
 void layout::set_bounds(std::ptrdiff_t lb, std::ptrdiff_t ub) {
+    form_.reset();
     explicit_bounds_ = true;
     marker_lb_ = lb;
     marker_ub_ = ub;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,19 @@ struct typemap_run {
     std::ptrdiff_t offset = 0;
     std::size_t count = 0;
     basic_type const* type = nullptr;
+};
+
+// How one element lies in memory, worked out once for filling and judging many: only for elements that lie side by side.
+struct element_form {
+    struct piece {
+        std::ptrdiff_t offset; // relative to the element's address
+        std::size_t from;      // in the packed stream of the element
+        std::size_t size;
+    };
+    std::vector<piece> pieces;        // as long as memory and stream go on together
+    std::vector<piece> insignificant; // bytes within them that carry no value
+    // What makes random bytes valid, for as many elements as are worth a loop (a multiple of 8); empty: any byte is.
+    std::vector<std::uint8_t> keep, set;
 };
 
 // One element of a datatype. The runs stand in type map order, which is the order of the type signature: data byte k
@@ -80,6 +94,10 @@ public:
     std::size_t elements() const { return elements_; }   // basic elements, what MPI_Get_elements counts
     std::size_t alignment() const { return alignment_; } // the strictest of its basic types, bytes; at least 1
 
+    // Datatypes of the catalogue are prepared; others work without, only slower.
+    void prepare();
+    element_form const* form() const { return form_.get(); } // nullptr: not prepared, or elements overlap
+
 private:
     // `count` copies of one element of old, the first at `offset`, each `stride` bytes after the one before.
     void append(layout const& old, std::ptrdiff_t offset, std::size_t count, std::ptrdiff_t stride);
@@ -91,6 +109,7 @@ private:
     std::ptrdiff_t marker_lb_ = 0, marker_ub_ = 0; // lb_marker and ub_marker of section 5.1.6
     bool explicit_bounds_ = false; // there are markers: later constructors keep to them, not to the data
     std::size_t size_ = 0, elements_ = 0, alignment_ = 1;
+    std::shared_ptr<element_form const> form_;
 };
 
 } // namespace assay
