@@ -336,17 +336,24 @@ bool buffer::holds_quickly(std::span<segment const> segments) const {
     return all_poison(at, storage_.data() + storage_.size());
 }
 
-void buffer::expect(std::span<segment const> segments, std::string const& who, std::source_location where) {
-    if (holds_quickly(segments)) return;
-    auto const* begin = storage_.data();
+// What the storage has to hold; bytes without a value are what they are.
+std::vector<unsigned char> const& buffer::whole(std::span<segment const> segments) const {
     auto& image = pool_.scratch;
     image.assign(storage_.size(), poison_byte);
-    auto* origin = image.data() + (address_ - begin);
+    auto* origin = image.data() + (address_ - storage_.data());
     for (auto const& s : segments) {
         scatter(origin, s);
         ignore_insignificant(origin, s);
     }
-    if (std::memcmp(image.data(), begin, storage_.size()) != 0) report(image.data(), segments, who, where);
+    return image;
+}
+
+bool buffer::holds(std::span<segment const> segments) const {
+    return holds_quickly(segments) || std::memcmp(whole(segments).data(), storage_.data(), storage_.size()) == 0;
+}
+
+void buffer::expect(std::span<segment const> segments, std::string const& who, std::source_location where) {
+    if (!holds(segments)) report(whole(segments).data(), segments, who, where);
 }
 
 void buffer::expect_unchanged(std::source_location where) {

@@ -86,6 +86,7 @@ public:
     // The same with several segments, and poison between them.
     void expect(std::span<segment const> segments, std::string const& who,
                 std::source_location where = std::source_location::current());
+    bool holds(std::span<segment const> segments) const;                                 // the same, only asked
     void expect_unchanged(std::source_location where = std::source_location::current()); // after fill or poison
     void expect_untouched(std::source_location where = std::source_location::current()); // all poison
 
@@ -101,6 +102,7 @@ private:
     bool holds_quickly(std::span<segment const> segments) const; // false: look closer
     bool holds_simply(segment const& what, unsigned char const*& at) const;
     bool holds_by_blocks(segment const& what, unsigned char const*& at) const;
+    std::vector<unsigned char> const& whole(std::span<segment const> segments) const;
     void report(unsigned char const* expected, std::span<segment const> segments, std::string const& who,
                 std::source_location where);
     std::string position(std::ptrdiff_t offset, std::span<segment const> segments, char const*& kind) const;

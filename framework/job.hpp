@@ -1,6 +1,7 @@
 // What is known before MPI_Init about the job that cases are planned for.
 #pragma once
 #include <cstdint>
+#include <string>
 
 namespace assay {
 
@@ -10,6 +11,7 @@ struct job {
     std::uint64_t seed = 1; // of covering arrays and of message data
     bool strict = false;    // advisory findings fail a case
     int repeat = 1;         // times each case runs in a row
+    std::string scratch;    // an existing folder that all ranks see, for the files of cases
 };
 
 // Whether the loaded MPI library offers a procedure by this name ("MPI_Session_init"): asked of the dynamic linker, so

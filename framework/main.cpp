@@ -9,8 +9,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstdlib>
 #include <fcntl.h>
+#include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 #include <gtest/gtest.h>
@@ -102,15 +105,17 @@ void list(options const& o) {
 class failures_only : public testing::EmptyTestEventListener {
 public:
     explicit failures_only(int rank) : rank_(rank) {}
+    // Here UnitTest holds the lock that current_test_info() would take, so the name is kept from the start of the test.
+    void OnTestStart(testing::TestInfo const& info) override {
+        name_ = fmt::format("{}.{}", info.test_suite_name(), info.name());
+    }
     void OnTestPartResult(testing::TestPartResult const& part) override {
-        if (!part.failed()) return;
-        auto const* info = testing::UnitTest::GetInstance()->current_test_info();
-        fmt::print(stderr, "rank {}: {}.{}: {}\n", rank_, info ? info->test_suite_name() : "", info ? info->name() : "",
-                   part.message());
+        if (part.failed()) fmt::print(stderr, "rank {}: {}: {}\n", rank_, name_, part.message());
     }
 
 private:
     int rank_;
+    std::string name_;
 };
 
 void register_cases(engine& e, std::vector<planned_case> cases, bool one_suite) {
@@ -161,6 +166,25 @@ void wait_for_go(std::string const& directory) {
     while (access(go.c_str(), F_OK) != 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
+// For files of cases. The runner's own folder is removed with whatever a killed job leaves there; ranks on several
+// machines have the job's directory in common.
+std::string scratch_of_job(std::string const& job_directory) {
+    auto const* local = std::getenv("ASSAY_SCRATCH");
+    return local != nullptr && *local != '\0' ? local : job_directory;
+}
+
+// Without a runner: made by rank 0, removed at the end.
+std::string scratch_by_hand(int rank) {
+    std::array<char, 4096> path{};
+    if (rank == 0) {
+        auto const pattern = (std::filesystem::temp_directory_path() / "assay-XXXXXX").string();
+        std::copy_n(pattern.data(), std::min(pattern.size(), path.size() - 1), path.data());
+        if (mkdtemp(path.data()) == nullptr) throw wrong_use{fmt::format("cannot make the folder {}", pattern)};
+    }
+    MPI_Bcast(path.data(), static_cast<int>(path.size()), MPI_CHAR, 0, MPI_COMM_WORLD);
+    return path.data();
+}
+
 int run(options& o, int argc, char** argv) {
     watch_for_death();
     bool const under_runner = !o.job_directory.empty();
@@ -208,6 +232,7 @@ int run(options& o, int argc, char** argv) {
                                               {"library", library_version()},
                                               {"mpi", fmt::format("{}.{}", version, subversion)},
                                               {"thread_level", provided}};
+        o.the_job.scratch = scratch_of_job(o.job_directory);
         events().hello(hello.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
         wait_for_go(o.job_directory);
     } else {
@@ -217,6 +242,7 @@ int run(options& o, int argc, char** argv) {
         if (first != plan_hash)
             throw wrong_use{
                 fmt::format("rank {} has another list of cases than rank 0: give all ranks the same arguments", rank)};
+        o.the_job.scratch = scratch_by_hand(rank);
         if (rank == 0)
             fmt::print("assay-suite: {} cases, {} ranks, seed {}, {}\n", cases.size(), o.the_job.np, o.the_job.seed,
                        library_version());
@@ -240,6 +266,7 @@ int run(options& o, int argc, char** argv) {
         e.tear_down();
     }
     MPI_Finalize();
+    if (std::error_code ignored; !under_runner && rank == 0) std::filesystem::remove_all(o.the_job.scratch, ignored);
     expect_normal_exit();
     if (!under_runner) return failed;
     // The verdicts are in the logs. Some launchers end the other ranks, still in MPI_Finalize, when one exits with 1.

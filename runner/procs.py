@@ -84,7 +84,7 @@ class Guarded:
         scratch = ""
         try:
             if launch.local:  # a folder of this machine: the guard removes it with what a killed job left there
-                scratch = environment["TMPDIR"] = tempfile.mkdtemp(prefix="assay-")
+                scratch = environment["TMPDIR"] = environment["ASSAY_SCRATCH"] = tempfile.mkdtemp(prefix="assay-")
             order = {
                 "argv": [os.fspath(word) for word in launch.argv],
                 "env": environment,
