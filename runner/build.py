@@ -67,7 +67,7 @@ def build(
             str(repo),
             "-B",
             str(folder),
-            f"-DMPI_C_COMPILER={_mpicc(library)}",
+            f"-DMPI_C_COMPILER={mpicc(library)}",
         ]
         wanted += [f"-D{name}={value}" for name, value in (options or {}).items()]
         done = folder / "configured.json"  # what cmake was last told; ninja itself sees changes to CMakeLists.txt
@@ -83,7 +83,8 @@ def suite(folder: Path) -> Path:
     return folder / Path(os.environ.get(OWN_SUITE) or "assay-suite").name
 
 
-def _mpicc(library: targets.Library) -> Path:
+def mpicc(library: targets.Library) -> Path:
+    """The compiler wrapper that builds for a library."""
     if library.mpicc is not None:
         return library.mpicc
     compiler = targets.resolve(targets.known()["abi"])
@@ -123,10 +124,11 @@ def _run(command: list[str], log: IO[str], doing: str, note: Note, repo: Path) -
     if process.returncode != 0:
         log.flush()
         log.seek(start)
-        raise CannotRun(f"{doing} failed: {_first_error(log.read())} (all output: {log.name})")
+        raise CannotRun(f"{doing} failed: {first_error(log.read())} (all output: {log.name})")
 
 
-def _first_error(output: str) -> str:
+def first_error(output: str) -> str:
+    """The line of a compiler's output that says what is wrong."""
     for line in output.splitlines():
         if re.search(r"\berror\b|CMake Error|undefined reference|\bNo such file", line, re.IGNORECASE):
             following = output[output.index(line) + len(line) :].strip().splitlines()

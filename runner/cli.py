@@ -338,6 +338,42 @@ def resume(directory: str) -> int:
     return command(_run_folder(directory), _terminal())
 
 
+@assay.group(cls=Commands)
+def known() -> None:
+    """What libraries are known to get wrong (known/)."""
+
+
+@known.command()
+@click.argument("names", metavar="[NAME]…", nargs=-1)
+@click.option("--mpi", multiple=True, metavar="SPEC", help="Libraries; default: those that are installed.")
+@click.option("--known", "files", multiple=True, metavar="FILE", help="Entries; default: known/*.toml.")
+@click.option("--evidence", metavar="DIR", help="Folder of a run: compare with what the suite found there, too.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def check(names: Sequence[str], mpi: Sequence[str], files: Sequence[str], evidence: str | None, as_json: bool) -> int:
+    """Run the reproducers of known failures: does each say BUG on exactly the libraries that its entries name?
+
+    NAME: only reproducers whose name contains it. A reproducer that the library has no procedures for is n/a. Exit code
+    1 when something disagrees.
+    """
+    from rich.console import Console
+
+    from runner import build, reproducers
+
+    say = _terminal()
+    found = reproducers.check(
+        comma_list(mpi) or reproducers.installed(),
+        [Path(file) for file in files] or sorted((build.REPO / "known").glob("*.toml")),
+        names,
+        _run_folder(evidence) if evidence is not None else None,
+        lambda text: say.print(f"assay: {text}", markup=False, soft_wrap=True),
+    )
+    if as_json:
+        print(json.dumps(found.record(), indent=1))
+    else:
+        reproducers.print_report(found, Console(highlight=False))
+    return 1 if found.disagreements else 0
+
+
 LISTS = ("tests", "cases", "communicators", "datatypes", "counts", "axes", "mpis")
 _AXIS_OF = {"communicators": "comm", "datatypes": "type", "counts": "count"}
 

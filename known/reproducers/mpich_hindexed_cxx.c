@@ -3,6 +3,7 @@
  * MPI-5.0 sections 5.1.2 and 20.4: the size of the new type is the sum of its blocks; MPI_CXX_DOUBLE_COMPLEX has 16 bytes.
  * Expected: 48 for a block of 3. Observed with MPICH 4.3.2: 0, and nothing is sent.
  */
+// run: np=1 timeout=10
 #include <mpi.h>
 #include <stdio.h>
 
@@ -18,7 +19,8 @@ int main(int argc, char** argv) {
     double out[6] = {1, 2, 3, 4, 5, 6}, in[6] = {0};
     MPI_Sendrecv(out, 1, made, 0, 0, in, 3, MPI_CXX_DOUBLE_COMPLEX, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE);
     int const bad = one != 16 || all != 48 || in[5] != 6;
-    printf("%s: size of the type %d, of a block of three %d, last number received %g\n", bad ? "BUG" : "OK", one, all, in[5]);
+    printf("%s: size of the type %d, of a block of three %d, last number received %g\n", bad ? "BUG" : "OK", one, all,
+           in[5]);
     MPI_Type_free(&made);
     MPI_Finalize();
     return bad;

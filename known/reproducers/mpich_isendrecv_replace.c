@@ -7,10 +7,11 @@
  * observed: the library packs the ints into a buffer of its own and then sends that buffer with the original datatype
  *   instead of MPI_PACKED: every second packed int is lost, and what lies behind the buffer is sent.
  */
+// run: np=2 timeout=10
 #include <mpi.h>
 #include <stdio.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     enum { n = 4 };
     int data[2 * n], rank, broken = 0;
     MPI_Datatype type;

@@ -8,6 +8,7 @@
  *   with a datatype whose signature does not match" and what follows the cut is not written. MPIDIG_recv_copy_seg gives
  *   each segment to the datatype engine, which cannot unpack a part of a double (pmodels/yaksa issue 206).
  */
+// run: np=2 timeout=20
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +19,8 @@ struct element {
 };
 enum { ways = 3, sizes = 6 };
 
-int main(int argc, char **argv) {
-    static char const *const way_names[ways] = {"MPI_Send", "MPI_Pack, sent as MPI_PACKED", "MPI_Bsend"};
+int main(int argc, char** argv) {
+    static char const* const way_names[ways] = {"MPI_Send", "MPI_Pack, sent as MPI_PACKED", "MPI_Bsend"};
     static int const counts[sizes] = {500, 950, 1500, 3000, 6000, 100000};
     int rank, broken = 0;
     MPI_Datatype type;
@@ -38,7 +39,7 @@ int main(int argc, char **argv) {
                 for (int k = 0; k < n; ++k) out[k] = (struct element){(char)(k % 100 + 1), k + 0.5};
                 MPI_Pack_size(n, type, MPI_COMM_WORLD, &packed);
                 int room = packed + MPI_BSEND_OVERHEAD;
-                char *space = malloc(room);
+                char* space = malloc(room);
                 MPI_Irecv(in, n, type, peer, 0, MPI_COMM_WORLD, &requests[0]);
                 MPI_Barrier(MPI_COMM_WORLD);
                 if (way == 0) MPI_Isend(out, n, type, peer, 0, MPI_COMM_WORLD, &requests[1]);

@@ -6,18 +6,19 @@
  * expected: MPI_Waitany and MPI_Waitsome name the request; MPI_Wait gives source MPI_PROC_NULL, as for MPI_Irecv.
  * observed: MPI_UNDEFINED, and the empty status (source MPI_ANY_SOURCE).
  */
+// run: np=1 timeout=10
 #include <mpi.h>
 #include <stdio.h>
 
 static int broken = 0;
 
-static void expect(char const *what, int got, int expected) {
+static void expect(char const* what, int got, int expected) {
     if (got == expected) return;
     printf("%s is %d, expected %d\n", what, got, expected);
     ++broken;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     int data = 0, index = -7, count = -7, indices[1] = {-7};
     MPI_Request request;
     MPI_Status status;

@@ -5,10 +5,11 @@
  * expected: exactly these, from MPI_Recv and from MPI_Irecv with MPI_Wait.
  * observed: source 0 and tag 0 after MPI_Irecv (pmodels/mpich issue 6805).
  */
+// run: np=1 timeout=10
 #include <mpi.h>
 #include <stdio.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     int data = 0, broken = 0;
     MPI_Request request;
     MPI_Status status[2];
@@ -20,8 +21,9 @@ int main(int argc, char **argv) {
         int count = -1;
         MPI_Get_count(&status[k], MPI_INT, &count);
         int const wrong = status[k].MPI_SOURCE != MPI_PROC_NULL || status[k].MPI_TAG != MPI_ANY_TAG || count != 0;
-        printf("%s: source %d (MPI_PROC_NULL is %d), tag %d (MPI_ANY_TAG is %d), count %d\n", k ? "MPI_Irecv" : "MPI_Recv",
-               status[k].MPI_SOURCE, MPI_PROC_NULL, status[k].MPI_TAG, MPI_ANY_TAG, count);
+        printf("%s: source %d (MPI_PROC_NULL is %d), tag %d (MPI_ANY_TAG is %d), count %d\n",
+               k ? "MPI_Irecv" : "MPI_Recv", status[k].MPI_SOURCE, MPI_PROC_NULL, status[k].MPI_TAG, MPI_ANY_TAG,
+               count);
         broken |= wrong;
     }
     puts(broken ? "BUG" : "OK");

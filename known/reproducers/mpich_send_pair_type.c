@@ -6,6 +6,7 @@
  * expected: four messages arrive.
  * observed: SIGSEGV in MPI_Send; the signal is reported, not survived.
  */
+// run: np=2 timeout=10
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,8 +18,8 @@ static void on_segv(int signal) {
     _exit(write(1, text, sizeof text - 1) < 0 ? 2 : 1);
 }
 
-int main(int argc, char **argv) {
-    static char const *const names[] = {"MPI_SHORT_INT", "MPI_DOUBLE_INT", "MPI_LONG_INT", "MPI_LONG_DOUBLE_INT"};
+int main(int argc, char** argv) {
+    static char const* const names[] = {"MPI_SHORT_INT", "MPI_DOUBLE_INT", "MPI_LONG_INT", "MPI_LONG_DOUBLE_INT"};
     char data[64] = "";
     int rank;
     MPI_Init(&argc, &argv);

@@ -6,10 +6,11 @@
  * expected: MPI_Get_elements 2, MPI_Get_count 1.
  * observed: MPI_Get_elements 4, MPI_Get_count 2.
  */
+// run: np=1 timeout=10
 #include <mpi.h>
 #include <stdio.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     MPI_Datatype two_ints;
     MPI_Status status;
     int elements = -1, copies = -1;
@@ -21,7 +22,8 @@ int main(int argc, char **argv) {
     MPI_Get_elements(&status, two_ints, &elements);
     MPI_Get_count(&status, two_ints, &copies);
     int const broken = elements != 2 || copies != 1;
-    printf("%s: MPI_Get_elements %d, expected 2; MPI_Get_count %d, expected 1\n", broken ? "BUG" : "OK", elements, copies);
+    printf("%s: MPI_Get_elements %d, expected 2; MPI_Get_count %d, expected 1\n", broken ? "BUG" : "OK", elements,
+           copies);
     MPI_Type_free(&two_ints);
     MPI_Finalize();
     return broken;

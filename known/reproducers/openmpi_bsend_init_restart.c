@@ -8,12 +8,13 @@
  * observed: zeros from round 2 on, above about 1000 bytes to oneself and 4 KiB to another process; with several ranks not
  *   in every round, for it depends on timing (Open MPI 4.1.8; right in 5.0.11; open-mpi/ompi#12797).
  */
+// run: np=1 timeout=10
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     int const bytes = argc > 1 ? atoi(argv[1]) : 8192, posted = argc > 2 ? atoi(argv[2]) : 1;
     int rank, size, broken = 0;
     MPI_Init(&argc, &argv);
@@ -21,7 +22,7 @@ int main(int argc, char **argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     int const to = (rank + 1) % size, from = (rank + size - 1) % size, room = 3 * (bytes + MPI_BSEND_OVERHEAD + 64);
     char *const out = malloc((size_t)bytes), *const in = malloc((size_t)bytes);
-    void *buffer = malloc((size_t)room);
+    void* buffer = malloc((size_t)room);
     MPI_Request send, receive = MPI_REQUEST_NULL;
     int unused;
     MPI_Buffer_attach(buffer, room);
@@ -36,7 +37,8 @@ int main(int argc, char **argv) {
         else MPI_Recv(in, bytes, MPI_CHAR, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         MPI_Wait(&send, MPI_STATUS_IGNORE);
         for (int i = 0; i < bytes; ++i) wrong += in[i] != round;
-        if (wrong) printf("BUG: rank %d, round %d: %d of %d bytes wrong, the first is %d\n", rank, round, wrong, bytes, in[0]);
+        if (wrong)
+            printf("BUG: rank %d, round %d: %d of %d bytes wrong, the first is %d\n", rank, round, wrong, bytes, in[0]);
         broken |= wrong != 0;
     }
     if (!broken) puts("OK");

@@ -9,10 +9,11 @@
  * observed: partition 1 is read from and written to offset 4 (the size) instead of 8: it overwrites the gap, and the
  *   element never arrives (Open MPI 5.0.11).
  */
+// run: np=1 timeout=10
 #include <mpi.h>
 #include <stdio.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     int rank, size, wrong = 0;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -7,16 +7,17 @@
  * expected: each receive gets the bytes of its own round.
  * observed: buffers that stay as they were, bytes of messages with another tag, now and then a crash (Open MPI 5.0.11).
  */
+// run: np=2 timeout=20 runs=6 flags=-pthread args=16
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { bytes = 65539, set_ups = 60 };
+enum { bytes = 65539, set_ups = 30 };
 static int rank, size, broken;
 
-static void *exchange(void *argument) {
+static void* exchange(void* argument) {
     int const thread = (int)(long)argument;
     char *const out = malloc(bytes), *const in = malloc(bytes);
     for (int set_up = 0; set_up < set_ups; ++set_up) {
@@ -35,8 +36,8 @@ static void *exchange(void *argument) {
             for (int i = 0; i < bytes; ++i) wrong += in[i] != value;
             if (wrong == 0) continue;
             __atomic_store_n(&broken, 1, __ATOMIC_SEQ_CST);
-            printf("BUG: rank %d, thread %d, set-up %d, round %d: %d bytes wrong, the first is %d instead of %d\n", rank,
-                   thread, set_up, round, wrong, in[0], value);
+            printf("BUG: rank %d, thread %d, set-up %d, round %d: %d bytes wrong, the first is %d instead of %d\n",
+                   rank, thread, set_up, round, wrong, in[0], value);
         }
         MPI_Request_free(&requests[0]);
         MPI_Request_free(&requests[1]);
@@ -45,7 +46,7 @@ static void *exchange(void *argument) {
     return NULL;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     int const threads = argc > 1 ? atoi(argv[1]) : 8;
     int provided;
     pthread_t handles[16];
@@ -53,7 +54,7 @@ int main(int argc, char **argv) {
     if (provided < MPI_THREAD_MULTIPLE || threads < 1 || threads > 16) MPI_Abort(MPI_COMM_WORLD, 2);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    for (long t = 0; t < threads; ++t) pthread_create(&handles[t], NULL, exchange, (void *)t);
+    for (long t = 0; t < threads; ++t) pthread_create(&handles[t], NULL, exchange, (void*)t);
     for (int t = 0; t < threads; ++t) pthread_join(handles[t], NULL);
     if (!broken) puts("OK");
     MPI_Finalize();

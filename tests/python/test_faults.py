@@ -9,7 +9,6 @@ from runner import faults
 from runner.model import Verdict, WrongUse
 
 
-
 def fault(**other: object) -> faults.Fault:
     values = {"name": "lost", "note": "…", "expect": ("p2p.ring*mode=send/*",), "kind": ("fail",), "np": 2}
     return faults.Fault(**{**values, **other})  # type: ignore[arg-type]

@@ -1,0 +1,382 @@
+"""assay known check: do the reproducers of known failures say BUG on exactly the libraries that known/ names?
+
+Each reproducer is built with the library's own compiler wrapper and run as the line `// run: …` in it says. With the
+folder of a run, what the suite found there is compared, too: a listed failure is seen where its reproducer says BUG.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import tempfile
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from reports import known
+from reports.evidence import NOT_RUN, UNEXPECTED, Evidence, printable
+from runner import build, targets
+from runner.model import CannotRun, Launch, Target, WrongUse
+from runner.procs import Guarded, busyness, wait_for
+
+BUG, OK, CRASH, HANG, NOT_APPLICABLE, BROKEN = "BUG", "OK", "crash", "hang", "n/a", "broken"
+STYLE = {BUG: "magenta", OK: "green", CRASH: "bold red", HANG: "bold red", NOT_APPLICABLE: "dim", BROKEN: "bold red"}
+_LACKS = re.compile(  # what compilers, linkers and loaders say of a procedure or constant that is not there
+    r"(?:undefined reference to|unknown type name|implicit declaration of function|undefined symbol:)"
+    r"[^A-Za-z\n]*(MPI_\w+)|(MPI_\w+)\W* undeclared"
+)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a reproducer is built and run."""
+
+    path: Path
+    np: int
+    timeout: float  # seconds of one run, on an idle machine
+    runs: int = 1  # how often it is run: BUG if one of them says so
+    flags: Sequence[str] = ()  # of the compiler
+    args: Sequence[str] = ()  # of the program
+
+
+@dataclass
+class Outcome:
+    """What a reproducer says on a library: BUG, OK, crash, hang, n/a (the library lacks a procedure) or broken."""
+
+    says: str
+    text: str = ""  # of its output, or of the compiler's
+    seconds: float = 0.0
+    expected: str = OK  # BUG or OK: what the entries say
+    disagreement: str = ""
+
+
+@dataclass
+class Found:
+    """What is known, what was measured, and where the two differ."""
+
+    libraries: list[targets.Library]
+    outcomes: dict[str, dict[str, Outcome]] = field(default_factory=dict)  # by path and SPEC
+    entries: list[dict[str, Any]] = field(default_factory=list)  # of the comparison with a run
+    disagreements: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def record(self) -> dict[str, Any]:
+        """As JSON."""
+        return {
+            "ok": not self.disagreements,
+            "libraries": [{"mpi": one.spec, "family": one.family, "version": one.version} for one in self.libraries],
+            "reproducers": [
+                {
+                    "file": name,
+                    "results": [
+                        {
+                            "mpi": spec,
+                            "says": one.says,
+                            "expected": one.expected,
+                            "agrees": not one.disagreement,
+                            "seconds": round(one.seconds, 3),
+                            "text": one.text,
+                        }
+                        for spec, one in outcomes.items()
+                    ],
+                }
+                for name, outcomes in self.outcomes.items()
+            ],
+            "entries": self.entries,
+            "disagreements": self.disagreements,
+            "notes": self.notes,
+        }
+
+
+def installed() -> list[str]:
+    """The SPECs of the tried libraries that are on this machine."""
+    from runner.doctor import libraries
+
+    tried = [f"{family}@{version}" for family in targets.families() for version in targets.known()[family]["tried"]]
+    there = [line["mpi"] for line in libraries() if line["state"].startswith(("installed", "/"))]
+    there = [spec for spec in there if spec in tried or spec.startswith("debian:")]
+    return [
+        spec
+        for spec in there
+        if spec.startswith("debian:") or (targets.cache_dir() / "mpi" / spec.replace("@", "-")).exists()
+    ]
+
+
+def recipe(path: Path) -> Recipe:
+    """Reads the line `// run: np=2 timeout=20 [runs=N] [flags=…] [args=…]`. Raises WrongUse."""
+    try:
+        lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("// run:")]
+    except (OSError, ValueError) as error:
+        raise WrongUse(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    sample = "// run: np=2 timeout=20"
+    if len(lines) != 1:
+        raise WrongUse(f"{path}: has {len(lines)} lines that begin with `// run:`; write one, such as `{sample}`")
+    try:
+        words = dict(word.split("=", 1) for word in shlex.split(lines[0].removeprefix("// run:")))
+        if extra := words.keys() - {"np", "timeout", "runs", "flags", "args"}:
+            raise ValueError(f"{min(extra)} is not known")
+        made = Recipe(
+            path,
+            int(words["np"]),
+            float(words["timeout"]),
+            int(words.get("runs", 1)),
+            words.get("flags", "").split(),
+            words.get("args", "").split(),
+        )
+        if made.np < 1 or made.runs < 1 or not 0 < made.timeout <= 600:
+            raise ValueError("np and runs are at least 1, timeout is in seconds, at most 600")
+    except KeyError as error:
+        raise WrongUse(f"{path}: `{lines[0]}` has no {error.args[0]}; write for example `{sample}`") from None
+    except ValueError as error:
+        raise WrongUse(f"{path}: `{lines[0]}`: {error}; write for example `{sample}`") from None
+    return made
+
+
+def compile_for(library: targets.Library, made: Recipe) -> tuple[Path | None, Outcome | None]:
+    """The program, or what became of it instead: n/a when the library lacks what it calls, else broken."""
+    folder = build.REPO / "build" / "known" / library.key
+    folder.mkdir(parents=True, exist_ok=True)
+    program = folder / made.path.stem
+    mpicc = build.mpicc(library)
+    command = [str(mpicc), "-std=gnu11", "-O1", "-g", *made.flags, str(made.path), "-o", str(program), "-lm"]
+    told = program.with_suffix(".command")
+    newest = max(made.path.stat().st_mtime, mpicc.stat().st_mtime)
+    if program.exists() and program.stat().st_mtime > newest and told.exists() and told.read_text() == str(command):
+        return program, None
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+    if done.returncode == 0:
+        told.write_text(str(command))
+        return program, None
+    if lacks := _LACKS.search(done.stderr):
+        return None, Outcome(NOT_APPLICABLE, f"there is no {lacks[1] or lacks[2]}")
+    return None, Outcome(BROKEN, f"does not compile: {build.first_error(done.stderr)}")
+
+
+def try_on(library: targets.Library, made: Recipe) -> Outcome:
+    """Build and run a reproducer with a library, until a run says BUG."""
+    program, outcome = compile_for(library, made)
+    if program is None:
+        assert outcome
+        return outcome
+    target = targets.make_target(library, made.np, program, targets.LaunchWishes())
+    begin = time.monotonic()
+    for _ in range(made.runs):
+        outcome = _run(target, made)
+        if outcome.says != OK:
+            break
+    assert outcome
+    outcome.seconds = time.monotonic() - begin
+    return outcome
+
+
+def _run(target: Target, made: Recipe) -> Outcome:
+    with tempfile.TemporaryDirectory(prefix="assay-known-") as name:
+        folder = Path(name)
+        launch = target.launcher(made.args)
+        guarded = Guarded(Launch(launch.argv, launch.env, launch.local), folder)
+        try:
+            guarded.note_shared_memory()
+            deadline = time.monotonic() + made.timeout * busyness(target.oversubscription)
+            while not guarded.ended and time.monotonic() < deadline:
+                if guarded.fd in wait_for([guarded.fd], 0.5):
+                    guarded.listen()
+            ended = guarded.ended
+        finally:
+            guarded.end()
+        out, err = ((folder / kind).read_text(errors="replace") for kind in ("stdout", "stderr"))
+    return judge(out, err, ended)
+
+
+def judge(out: str, err: str, ended: str) -> Outcome:
+    """What a run says: `ended` is `exit N` or `signal N` of its launcher, or "" when it had to be ended."""
+    lines = [line.strip() for line in out.splitlines()]
+    if bugs := [line for line in lines if line.startswith("BUG")]:
+        return Outcome(BUG, next((line for line in bugs if len(line) > 3), " ".join(lines[:4])))
+    if lacks := re.search(r"undefined symbol: (MPI_\w+)", err):
+        return Outcome(NOT_APPLICABLE, f"there is no {lacks[1]}")
+    last = next((line for line in reversed(err.splitlines()) if line.strip()), "")
+    if not ended:
+        return Outcome(HANG, "did not end in time")
+    if ended != "exit 0":
+        return Outcome(CRASH, f"{ended}: {_why(err) or last}")
+    if any(line.startswith("OK") for line in lines):
+        return Outcome(OK, next(line for line in lines if line.startswith("OK")))
+    return Outcome(BROKEN, "said neither BUG nor OK")
+
+
+def _why(err: str) -> str:
+    found = re.search(r"^.*(?:Assertion failed|Fatal error|SIG[A-Z]+|signal \d+|MPI_ERR_\w+).*$", err, re.MULTILINE)
+    return found[0].strip() if found else ""
+
+
+def check(
+    specs: Sequence[str],
+    files: Sequence[Path],
+    only: Sequence[str],
+    evidence: Path | None,
+    note: Callable[[str], None],
+) -> Found:
+    """Run the reproducers that the entries of `files` link to on the libraries, and compare.
+
+    `only`: parts of file names of reproducers, none for all. Raises WrongUse and CannotRun.
+    """
+    entries = known.load(*files).entries
+    seen = Evidence(evidence) if evidence is not None else None
+    recipes, notes = _recipes(files, entries, only)
+    found = Found([targets.resolve(spec) for spec in dict.fromkeys(specs)], notes=notes)
+    for name, made in recipes.items():
+        linked = [entry for entry in entries if entry.link == name]
+        outcomes = found.outcomes[name] = {}
+        for library in found.libraries:
+            fitting = [entry for entry in linked if entry.fits_library(library.family, library.version)]
+            outcome = outcomes[library.spec] = try_on(library, made)
+            compare(outcome, fitting)
+            if outcome.disagreement:
+                found.disagreements.append(f"{name} on {library.spec}: {outcome.disagreement}")
+        note(f"{name}: {', '.join(f'{spec} {one.says}' for spec, one in outcomes.items())}")
+    if seen:
+        compare_run(found, entries, seen)
+    return found
+
+
+def _recipes(
+    files: Sequence[Path], entries: Sequence[known.Entry], only: Sequence[str]
+) -> tuple[dict[str, Recipe], list[str]]:
+    """The reproducers, by the link that names them, also those that no entry links to; and notes on other links."""
+    links = dict.fromkeys(entry.link for entry in entries)
+    notes = [f"{link} is no reproducer and is not checked" for link in links if re.match(r"https?://", link)]
+    names = {link: _place(link) for link in links if not re.match(r"https?://", link)}
+    for folder in dict.fromkeys(file.parent / "reproducers" for file in files):
+        names |= {f"known/reproducers/{path.name}": path for path in folder.glob("*.c")}
+    chosen = {link: path for link, path in sorted(names.items()) if not only or any(word in link for word in only)}
+    if not chosen:
+        raise WrongUse(f"no reproducer is named like {' or '.join(only)}" if only else "there are no reproducers")
+    return {link: recipe(path) for link, path in chosen.items()}, notes
+
+
+def _place(link: str) -> Path:
+    return build.REPO / link
+
+
+def compare(outcome: Outcome, fitting: Sequence[known.Entry]) -> None:
+    """Sets what was expected of a reproducer on a library that `fitting` entries speak of, and what disagrees."""
+    outcome.expected = BUG if fitting else OK
+    where = ", ".join(dict.fromkeys(Path(entry.where).name for entry in fitting))
+    counts_as_bug = {"crash": CRASH, "timeout": HANG}
+    allowed = {counts_as_bug[status] for entry in fitting for status in entry.status if status in counts_as_bug}
+    if outcome.says == BROKEN:
+        outcome.disagreement = f"cannot be judged: {outcome.text}"
+    elif fitting and outcome.says in (OK, NOT_APPLICABLE):
+        outcome.disagreement = f"says {outcome.says}, but {where} expects a failure ({outcome.text})"
+    elif fitting and outcome.says in (CRASH, HANG) and outcome.says not in allowed:
+        outcome.disagreement = f"ends in a {outcome.says}, which {where} does not list ({outcome.text})"
+    elif not fitting and outcome.says not in (OK, NOT_APPLICABLE):
+        outcome.disagreement = f"says {outcome.says}, but no entry speaks of this library ({outcome.text})"
+
+
+def compare_run(found: Found, entries: Sequence[known.Entry], evidence: Evidence) -> None:
+    """Compare with what a run found: listed failures are seen exactly where the reproducers say BUG."""
+    libraries = {library.spec: library for library in found.libraries}
+    threads = int((evidence.run.get("options") or {}).get("threads") or 1)
+    ran: dict[tuple[str, str], int] = Counter()  # by entry table and SPEC
+    failed: dict[tuple[str, str], int] = Counter()
+    tables: dict[tuple[str, str], list[known.Entry]] = defaultdict(list)
+    for name, cases in evidence.cases.items():
+        about = evidence.about.get(name, {})
+        library = libraries.get(str(about.get("mpi")))
+        if library is None:
+            found.notes.append(f"{name}: in {evidence.out}, but not among the libraries that are checked")
+            continue
+        target = _target(name, library, int(about.get("np") or 0), threads)
+        fitting = [entry for entry in entries if entry.fits(target)]
+        for entry in fitting:
+            tables[entry.where, library.spec].append(entry)
+        matcher = known.Matcher(fitting)
+        for case, one in cases.items():
+            if one.status not in NOT_RUN:
+                for where in {entry.where for entry in matcher.matching(case)}:
+                    ran[where, library.spec] += 1
+        xfailed = [case for case, one in cases.items() if one.status == "xfail"]
+        for record in evidence.details(name, xfailed):
+            said = (record.get("known"), record.get("known_link"))
+            for where in {one.where for one in matcher.matching(record["case"]) if (one.reason, one.link) == said}:
+                failed[where, library.spec] += 1
+        if unexplained := sum(one.status in UNEXPECTED for one in cases.values()):
+            found.disagreements.append(f"{name}: {unexplained:,} results that no entry explains")
+    for (where, spec), listed in tables.items():
+        entry = listed[0]
+        outcome = found.outcomes.get(entry.link, {}).get(spec)
+        if outcome is None:
+            continue
+        number, xfail = ran[where, spec], failed[where, spec]
+        shows = outcome.says in (BUG, CRASH, HANG)
+        verdict = "agrees" if bool(xfail) == shows else "disagrees"
+        if not number:
+            verdict = "not run"
+        elif not xfail and shows and all(one.sometimes for one in listed):
+            verdict = "not seen"
+        found.entries.append(
+            {
+                "entry": where,
+                "reproducer": entry.link,
+                "mpi": spec,
+                "cases": number,
+                "xfail": xfail,
+                "says": outcome.says,
+                "verdict": verdict,
+            }
+        )
+        if verdict == "disagrees":
+            found.disagreements.append(
+                f"{Path(where).name} on {spec}: {entry.link} says {outcome.says}, "
+                f"but {xfail:,} of {number:,} cases failed as listed"
+            )
+
+
+def _target(name: str, library: targets.Library, np: int, threads: int) -> Target:
+    def nowhere(suite_args: Sequence[str]) -> Launch:
+        raise CannotRun(f"{name}: is not to be started")
+
+    return Target(name, library.spec, np, nowhere, family=library.family, version=library.version, threads=threads)
+
+
+def print_report(found: Found, console: Console) -> None:
+    """A table of reproducers and libraries; then what disagrees, in sentences."""
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("reproducer", no_wrap=True)
+    for library in found.libraries:
+        table.add_column(re.sub("([@:])", "\\1\n", library.spec), justify="center", no_wrap=True)
+    for name, outcomes in found.outcomes.items():
+        cells = [outcomes[library.spec] for library in found.libraries]
+        table.add_row(
+            Path(name).stem, *(Text(f"{one.says}{' !' if one.disagreement else ''}", STYLE[one.says]) for one in cells)
+        )
+    console.print(table)
+
+    def line(text: str, style: str = "") -> None:
+        console.print(Text(printable(text), style), soft_wrap=True)
+
+    compared: Mapping[str, int] = Counter(one["verdict"] for one in found.entries)
+    if found.entries:
+        words = ", ".join(f"{number} {verdict}" for verdict, number in compared.items())
+        line(f"entries of known failures and what the suite found: {words}")
+        for one in found.entries:
+            if one["verdict"] == "not seen":
+                line(
+                    f"  {Path(one['entry']).name} on {one['mpi']}: none of {one['cases']:,} cases failed this time",
+                    "dim",
+                )
+    for text in found.notes:
+        line(f"note: {text}", "dim")
+    for text in found.disagreements:
+        line(f"disagrees: {text}", "bold red")
+    said = Counter(one.says for outcomes in found.outcomes.values() for one in outcomes.values())
+    line(f"assay: {' '.join(f'{said[word]} {word}' for word in STYLE)} {len(found.disagreements)} disagreements")
