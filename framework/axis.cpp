@@ -27,4 +27,10 @@ std::vector<axis_base const*> all_axes() {
 // Asked by its profiling name: a preloaded layer may define MPI_X for a library that lacks it (MPI-5.0 section 15.2).
 bool has_procedure(char const* name) { return dlsym(RTLD_DEFAULT, (std::string("P") + name).c_str()) != nullptr; }
 
+bool axis_base::in_keller(std::size_t value) const {
+    bool titled = false;
+    for (std::size_t i = 0; i < size() && !titled; ++i) titled = !info(i).title.empty();
+    return titled ? !info(value).title.empty() : value == 0;
+}
+
 } // namespace assay

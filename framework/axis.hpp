@@ -29,8 +29,8 @@ public:
     virtual std::size_t size() const = 0;
     virtual value_info info(std::size_t value) const = 0;
     virtual std::string const& name_of(std::size_t value) const = 0; // that of info, without a copy
-    // What profile keller-2008 keeps of an axis none of whose values stands in the thesis: all, or only the first.
-    virtual bool keller_keeps_all() const { return false; }
+    // Profile keller-2008 keeps the values that stand in the thesis; of an axis that it does not know, the first.
+    virtual bool in_keller(std::size_t value) const;
 
 private:
     std::string name_;

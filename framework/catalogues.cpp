@@ -47,6 +47,12 @@ count_axis::count_axis(std::string name) : axis_base(std::move(name)) {
         {{"1mib", "", "the number of elements nearest to this size", nullptr}, {unit::bytes_nearest, 1u << 20}});
 }
 
+bool count_axis::in_keller(std::size_t value) const {
+    auto const& count = at(value);
+    if (count.kind == count_value::unit::bytes_nearest) return count.n == 1024 || count.n == 8192;
+    return count.kind == count_value::unit::elements && (count.n <= 1 || count.n >= 17);
+}
+
 std::size_t count_axis::value_named(std::string const& name) {
     for (std::size_t v = 0; v < entries_.size(); ++v)
         if (entries_[v].info.name == name) return v;

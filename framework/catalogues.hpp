@@ -49,7 +49,8 @@ public:
     value_info info(std::size_t value) const override { return entries_[value].info; }
     std::string const& name_of(std::size_t value) const override { return entries_[value].info.name; }
     count_value const& at(std::size_t value) const { return entries_[value].value; }
-    bool keller_keeps_all() const override { return true; }
+    // The thesis names no sizes: none, one and some elements, 1 and 8 KiB, and whatever number was asked for.
+    bool in_keller(std::size_t value) const override;
 
     // The value of this name; a decimal number that does not stand on the ladder is added to it. size(): no value.
     std::size_t value_named(std::string const& name);

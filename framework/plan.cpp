@@ -59,14 +59,6 @@ void check_words(selection const& what) {
     }
 }
 
-// Profile keller-2008 keeps the values that stand in the thesis; of an axis that it does not know, the first.
-bool in_keller(axis_base const& axis, std::size_t value) {
-    if (axis.keller_keeps_all()) return true;
-    bool titled = false;
-    for (std::size_t i = 0; i < axis.size() && !titled; ++i) titled = !axis.info(i).title.empty();
-    return titled ? !axis.info(value).title.empty() : value == 0;
-}
-
 std::string lacks(test const& t, job const& j) {
     for (auto const& condition : t.conditions)
         if (auto reason = condition.lacks(j); !reason.empty()) return reason;
@@ -152,7 +144,7 @@ void plan_test(test const& t, selection const& what, job const& j, plan& result)
             if (use.keep && !use.keep(v)) continue;
             auto const info = use.axis->info(v);
             if (restricted != what.axes.end() && !restricted->second(info.name)) continue;
-            if (!what.profile.empty() && !in_keller(*use.axis, v)) continue;
+            if (!what.profile.empty() && !use.axis->in_keller(v)) continue;
             // The full product can be far too large to be made first and selected from afterwards.
             if (what.tier == tier::full && !may_match(what.selects, t, a, info.name)) continue;
             auto const reason = info.lacks ? info.lacks(j) : std::string();
