@@ -160,7 +160,11 @@ TEST(plan, ofKellersProfileKeepsHisValues) {
     };
     EXPECT_TRUE(any(all, "/type=uint64_t/") && any(all, "/comm=graph/"));
     EXPECT_FALSE(any(his, "/type=uint64_t/") || any(his, "/comm=graph/"));
-    EXPECT_TRUE(any(his, "/type=vector_int/") && any(his, "/count=1mib"));
+    EXPECT_TRUE(any(his, "/type=vector_int/") && any(his, "/count=8kib") && any(his, "/count=17"));
+    EXPECT_FALSE(any(his, "/count=1mib") || any(his, "/count=7/"));
+    selection other = of_tier(tier::smoke, "keller-2008");
+    other.axes["count"] = pick("1000"); // stands on no ladder and was asked for
+    EXPECT_TRUE(any(names_of(make_plan(other, four)), "/count=1000"));
     EXPECT_CONTAINS(refusal([] { make_plan(of_tier(tier::quick, "keller"), four); }), "known: keller-2008");
 }
 
