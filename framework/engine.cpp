@@ -51,6 +51,12 @@ std::string difference(MPI_Comm comm, membership const& expected, bool inter) {
                        expected.size, expected.remote_size);
 }
 
+char const* level_name(int level) {
+    return level == MPI_THREAD_SERIALIZED ? "MPI_THREAD_SERIALIZED"
+           : level == MPI_THREAD_FUNNELED ? "MPI_THREAD_FUNNELED"
+                                          : "MPI_THREAD_SINGLE";
+}
+
 } // namespace
 
 engine::engine(job const& j) : job_(j) {
@@ -59,7 +65,7 @@ engine::engine(job const& j) : job_(j) {
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &world_size_);
     MPI_Comm_dup(MPI_COMM_WORLD, &sync_);
-    for (int t = 0; t < job_.threads; ++t) pools_.push_back(std::make_unique<memory_pool>());
+    MPI_Query_thread(&thread_level_);
     lowest_descriptor_ = lowest_free_descriptor();
     stderr_size_ = size_of_stderr();
 }
@@ -110,6 +116,8 @@ void engine::synchronize() {
 void engine::look_behind(test_run& mpi) {
     if (mpi.comm != MPI_COMM_NULL)
         for (int tag : mpi.used_tags()) nothing_is_there(mpi.comm, tag);
+    for (auto const& lane : mpi.lanes())
+        for (int tag : lane.used_tags()) nothing_is_there(lane.comm, tag);
 }
 
 void engine::nothing_is_there(MPI_Comm comm, int tag) {
@@ -124,6 +132,8 @@ void engine::nothing_is_there(MPI_Comm comm, int tag) {
 
 engine::outcome engine::run_once(planned_case const& c, int serial) {
     auto const& t = *c.test;
+    if (t.own_threads > 1 && thread_level_ < MPI_THREAD_MULTIPLE)
+        return {'u', fmt::format("needs MPI_THREAD_MULTIPLE; the MPI library provides {}", level_name(thread_level_))};
     communicator const* comm_entry = nullptr;
     MPI_Datatype type = MPI_DATATYPE_NULL;
     for (std::size_t a = 0; a < c.values.size(); ++a) {
@@ -141,7 +151,7 @@ engine::outcome engine::run_once(planned_case const& c, int serial) {
             if (type == MPI_DATATYPE_NULL) return {'u', fmt::format("the MPI library has no datatype {}", entry.name)};
         }
     }
-    int const threads = t.thread_safe ? job_.threads : 1;
+    int const bodies = t.thread_safe ? job_.threads : 1, threads = std::max(bodies, t.own_threads);
     static made_communicator const none{MPI_COMM_NULL, {}, ""};
     std::vector<made_communicator const*> comms; // collective, so before any thread starts
     for (int thread = 0; thread < threads; ++thread)
@@ -149,20 +159,27 @@ engine::outcome engine::run_once(planned_case const& c, int serial) {
             comm_entry != nullptr
                 ? &communicator_for(*comm_entry, thread, t.own_communicator && comm_entry->kind != comm_kind::null)
                 : &none);
-    if (!comms[0]->broken.empty()) {
-        recorder_.add("own", level::must, fmt::format("communicator {}: {}", comm_entry->name, comms[0]->broken),
-                      std::source_location::current());
-        return {'f', ""};
+    std::vector<MPI_Comm> handles;
+    for (auto const* made : comms) {
+        if (!made->broken.empty()) {
+            recorder_.add("own", level::must, fmt::format("communicator {}: {}", comm_entry->name, made->broken),
+                          std::source_location::current());
+            return {'f', ""};
+        }
+        handles.push_back(made->comm);
     }
+    while (pools_.size() < comms.size()) pools_.push_back(std::make_unique<memory_pool>());
     // MPI_COMM_NULL has no members, yet there are tests of what can be done without a communicator.
     bool const member = comms[0]->place.member || (comm_entry != nullptr && comm_entry->kind == comm_kind::null);
     auto const name = c.name();
     auto const case_key = XXH3_64bits_withSeed(name.data(), name.size(), job_.seed);
     std::string unsupported;
     auto const body = [&](int thread) {
-        test_run mpi({job_, c, recorder_, *pools_[static_cast<std::size_t>(thread)],
-                      comms[static_cast<std::size_t>(thread)]->comm, comms[static_cast<std::size_t>(thread)]->place,
-                      type, case_key, serial, thread});
+        // Threads may share a communicator that the test did not choose, such as MPI_COMM_SELF: each has tags of its
+        // own. All stay below 32767, the smallest MPI_TAG_UB (section 9.1.2).
+        int const first_tag = (serial * job_.threads + thread) % 1024 * 16;
+        test_run mpi({job_, c, recorder_, handles[static_cast<std::size_t>(thread)], comms[0]->place, type, case_key,
+                      first_tag, thread, pools_, handles});
         try {
             t.body(mpi);
         } catch (test_run::unsupported_here const& why) {
@@ -175,7 +192,7 @@ engine::outcome engine::run_once(planned_case const& c, int serial) {
     };
     if (member) {
         std::vector<std::thread> others;
-        for (int thread = 1; thread < threads; ++thread) others.emplace_back(body, thread);
+        for (int thread = 1; thread < bodies; ++thread) others.emplace_back(body, thread);
         body(0);
         for (auto& other : others) other.join();
         if (auto const* wrong = attached_buffer().detach(); *wrong != '\0')

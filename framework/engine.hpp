@@ -40,6 +40,7 @@ private:
 
     job job_;
     int world_rank_ = 0, world_size_ = 1;
+    int thread_level_ = MPI_THREAD_SINGLE; // that the library provides
     MPI_Comm sync_ = MPI_COMM_NULL;
     std::map<std::tuple<communicator const*, int, bool>, made_communicator> comms_;
     std::map<datatype const*, MPI_Datatype> types_;

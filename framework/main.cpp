@@ -78,6 +78,7 @@ void list(options const& o) {
                   {"file", t.file},
                   {"line", t.line},
                   {"thread_safe", t.thread_safe},
+                  {"thread_level", t.own_threads > 1 ? "multiple" : "funneled"},
                   {"note", t.remark}});
         }
     } else if (o.list == "axes") {
@@ -132,20 +133,40 @@ void register_cases(engine& e, std::vector<planned_case> cases, bool one_suite) 
     }
 }
 
-// By hand, --gtest_filter may name any case of the full product, not only those of the tier.
-std::vector<planned_case> cases_by_hand(options const& o) {
+// By hand, --gtest_filter may select as well.
+selection selected_by_hand(options const& o) {
     auto filter = testing::GTEST_FLAG(filter);
     auto what = o.what;
     if (filter != "*" && what.selects.empty())
         for (auto const& part : split(filter.substr(0, filter.find('-')), ':'))
             if (!part.empty()) what.selects.push_back(part);
+    return what;
+}
+
+// The level of thread support that the cases need (MPI-5.0 section 11.6.3). Only what they need: more may be slower, and may
+// hide what is wrong without it.
+int wanted_level(options const& o) {
+    bool multiple = o.the_job.threads > 1;
+    if (!o.plan_file.empty()) {
+        multiple |= plan_needs_threads(o.plan_file);
+    } else {
+        auto const what = selected_by_hand(o);
+        for (auto const& t : all_tests()) multiple |= t.own_threads > 1 && may_reach(what, t);
+    }
+    return multiple ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
+}
+
+// Those of the tier; if a filter finds nothing there, those of the full product.
+std::vector<planned_case> cases_by_hand(options const& o) {
+    auto what = selected_by_hand(o);
     auto cases = make_plan(what, o.the_job).cases;
     if (cases.empty()) {
         what.tier = tier::full;
         cases = make_plan(what, o.the_job).cases;
     }
     if (cases.empty())
-        throw wrong_use{fmt::format("no case matches \"{}\"; --gtest_list_tests prints those of the tier", filter)};
+        throw wrong_use{fmt::format("no case matches \"{}\"; --gtest_list_tests prints those of the tier",
+                                    testing::GTEST_FLAG(filter))};
     return cases;
 }
 
@@ -189,8 +210,7 @@ int run(options& o, int argc, char** argv) {
     watch_for_death();
     bool const under_runner = !o.job_directory.empty();
     int provided = 0, rank = 0;
-    if (MPI_Init_thread(&argc, &argv, o.the_job.threads > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, &provided) !=
-        MPI_SUCCESS) {
+    if (MPI_Init_thread(&argc, &argv, wanted_level(o), &provided) != MPI_SUCCESS) {
         fmt::print(stderr, "assay-suite: MPI_Init_thread failed\n");
         return 1;
     }

@@ -251,23 +251,29 @@ planned_case case_named(std::string const& name, job const& j) {
     return c;
 }
 
+bool may_reach(selection const& what, test const& t) {
+    if (!what.suites(t.suite)) return false;
+    auto const name = t.full_name() + (t.axes.empty() ? "" : "/");
+    bool wanted = true;
+    for (auto const& glob : what.selects) {
+        if (glob.starts_with('^')) continue;
+        // What stands before the first wildcard is in every name that matches.
+        auto const fixed = std::string_view(glob).substr(0, glob.find_first_of("*?["));
+        auto const common = std::min(fixed.size(), name.size());
+        wanted = fixed.substr(0, common) == std::string_view(name).substr(0, common);
+        if (wanted) break;
+    }
+    return wanted;
+}
+
 plan make_plan(selection const& what, job const& j) {
     check_words(what);
     plan made;
     bool only_plain = !what.selects.empty();
     for (auto const& glob : what.selects) only_plain &= !is_pattern(glob) && !glob.starts_with('^');
     if (!only_plain) {
-        // A glob whose first part names tests needs no plan of the others.
-        for (auto const& t : all_tests()) {
-            if (!what.suites(t.suite)) continue;
-            bool const wanted =
-                what.selects.empty() || std::any_of(what.selects.begin(), what.selects.end(), [&](auto const& glob) {
-                    if (glob.starts_with('^')) return true;
-                    auto const first = glob.substr(0, glob.find('/'));
-                    return matches(first, t.full_name()) || first.find('*') != std::string::npos;
-                });
-            if (wanted) plan_test(t, what, j, made);
-        }
+        for (auto const& t : all_tests())
+            if (may_reach(what, t)) plan_test(t, what, j, made);
     }
     if (what.selects.empty()) return made;
     plan kept;
@@ -295,6 +301,14 @@ plan make_plan(selection const& what, job const& j) {
         else kept.unsupported.push_back({plain, reason});
     }
     return kept;
+}
+
+bool plan_needs_threads(std::string const& path) {
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);)
+        for (auto const& t : all_tests())
+            if (t.own_threads > 1 && line.substr(0, line.find('/')) == t.full_name()) return true;
+    return false;
 }
 
 std::vector<planned_case> read_plan(std::string const& path, job const& j, std::uint64_t& hash) {

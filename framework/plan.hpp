@@ -38,11 +38,17 @@ struct plan {
     std::vector<unsupported_case> unsupported;
 };
 
+// Whether the selection may reach a case of this test: by its suites and by how its globs begin.
+bool may_reach(selection const& what, test const& t);
+
 // Throws wrong_use for an unknown suite, axis, value, profile or a plain name that is no case.
 plan make_plan(selection const& what, job const& j);
 
 // The case of this name, if its values exist and may be combined. Throws wrong_use otherwise.
 planned_case case_named(std::string const& name, job const& j);
+
+// Whether the plan file at this path has a case that needs MPI_THREAD_MULTIPLE. False if it cannot be read.
+bool plan_needs_threads(std::string const& path);
 
 // Reads a plan file (docs/formats.md section 3). `hash` becomes the XXH3 of its bytes. Throws wrong_use.
 std::vector<planned_case> read_plan(std::string const& path, job const& j, std::uint64_t& hash);

@@ -36,7 +36,11 @@ inline needs needs_procedures(std::vector<char const*> names) {
 }
 
 struct thread_unsafe {}; // the body must not run in several threads at once
-struct wildcards {};     // the body receives with MPI_ANY_SOURCE or MPI_ANY_TAG: it gets a communicator of its own
+// The body starts threads of its own with test_run::in_threads, up to `most` at once: it needs MPI_THREAD_MULTIPLE.
+struct own_threads {
+    int most;
+};
+struct wildcards {}; // the body receives with MPI_ANY_SOURCE or MPI_ANY_TAG: it gets a communicator of its own
 struct note {
     std::string text;
 };
@@ -70,6 +74,7 @@ struct test {
     std::vector<constraint> constraints;
     std::vector<needs> conditions;
     bool thread_safe = true;
+    int own_threads = 1; // that the body runs at most; more than 1: it needs MPI_THREAD_MULTIPLE
     bool own_communicator = false;
     std::string remark;
     char const* file = "";
@@ -88,6 +93,10 @@ private:
     void take(constraint const& c) { constraints.push_back(c); }
     void take(needs const& n) { conditions.push_back(n); }
     void take(thread_unsafe) { thread_safe = false; }
+    void take(assay::own_threads t) {
+        thread_safe = false;
+        own_threads = t.most;
+    }
     void take(wildcards) { own_communicator = true; }
     void take(note const& n) { remark = n.text; }
 };

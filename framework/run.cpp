@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <fmt/format.h>
+#include <thread>
 
 #include "mpi_calls.hpp"
 
@@ -49,29 +50,25 @@ test_run::test_run(surroundings const& around)
       comm_entry(entry_of(around.planned, comm_axis())),
       type_entry(entry_of(around.planned, type_axis())),
       findings(around.findings),
-      planned_(around.planned),
-      pool_(around.pool),
-      place_(around.place),
-      case_key_(around.case_key),
-      serial_(around.serial),
-      thread_(around.thread) {
-    for (std::size_t a = 0; a < planned_.values.size(); ++a)
-        if (planned_.test->axes[a].axis == &count_ladder()) elements = count_ladder().at(planned_.values[a]).of(map);
+      around_(around),
+      pool_(*around.pools[static_cast<std::size_t>(around.thread)]) {
+    auto const& planned = around_.planned;
+    for (std::size_t a = 0; a < planned.values.size(); ++a)
+        if (planned.test->axes[a].axis == &count_ladder()) elements = count_ladder().at(planned.values[a]).of(map);
     count = static_cast<int>(elements);
 }
 
 std::size_t test_run::value_of(axis_base const& axis) const {
-    for (std::size_t a = 0; a < planned_.values.size(); ++a)
-        if (planned_.test->axes[a].axis == &axis) return planned_.values[a];
-    fmt::print(stderr, "assay-suite: {} uses the axis {} that it does not cross\n", planned_.test->full_name(),
+    auto const& planned = around_.planned;
+    for (std::size_t a = 0; a < planned.values.size(); ++a)
+        if (planned.test->axes[a].axis == &axis) return planned.values[a];
+    fmt::print(stderr, "assay-suite: {} uses the axis {} that it does not cross\n", planned.test->full_name(),
                axis.name());
     std::abort();
 }
 
 int test_run::tag(int k) {
-    // Threads may share a communicator that the test did not choose, such as MPI_COMM_SELF: each has tags of its own.
-    int const slot = (serial_ * the_job.threads + thread_) % 1024;
-    int const value = slot * 16 + k; // stays below 32767, the smallest MPI_TAG_UB (section 9.1.2)
+    int const value = around_.first_tag + k;
     for (int used : tags_)
         if (used == value) return value;
     tags_.push_back(value);
@@ -80,11 +77,11 @@ int test_run::tag(int k) {
 
 std::uint64_t test_run::key(int from_side, int from, int to_side, int to, int serial) const {
     auto const id = [this](int s, int r) {
-        return (static_cast<std::uint64_t>(place_.color) << 33) | (static_cast<std::uint64_t>(s) << 32) |
+        return (static_cast<std::uint64_t>(around_.place.color) << 33) | (static_cast<std::uint64_t>(s) << 32) |
                static_cast<std::uint32_t>(r);
     };
-    return message_key(case_key_ ^ (static_cast<std::uint64_t>(thread_) << 48), id(from_side, from), id(to_side, to),
-                       static_cast<std::uint64_t>(serial));
+    return message_key(around_.case_key ^ (static_cast<std::uint64_t>(around_.thread) << 48), id(from_side, from),
+                       id(to_side, to), static_cast<std::uint64_t>(serial));
 }
 
 std::uint64_t test_run::key_to(int peer, int serial) const {
@@ -95,8 +92,9 @@ std::uint64_t test_run::key_from(int peer, int serial) const {
 }
 
 placement test_run::where_to_place() const {
-    for (std::size_t a = 0; a < planned_.values.size(); ++a)
-        if (planned_.test->axes[a].axis == &placement_axis()) return placement_axis().at(planned_.values[a]);
+    auto const& planned = around_.planned;
+    for (std::size_t a = 0; a < planned.values.size(); ++a)
+        if (planned.test->axes[a].axis == &placement_axis()) return placement_axis().at(planned.values[a]);
     return placement::heap;
 }
 
@@ -127,20 +125,42 @@ buffer& test_run::over(std::span<unsigned char> memory, void* address, layout co
 bool test_run::ok(int code, std::source_location where) {
     if (code == MPI_SUCCESS) return true;
     std::string const call = last_call.name; // error_text calls MPI
-    findings.add("return", level::must, fmt::format("{} returned {}", call, error_text(code)), where, thread_);
+    findings.add("return", level::must, fmt::format("{} returned {}", call, error_text(code)), where, around_.thread);
     return false;
 }
 
 bool test_run::check(bool holds, char const* kind, std::string const& message, std::source_location where,
                      level severity) {
-    if (!holds) findings.add(kind, severity, message, where, thread_);
+    if (!holds) findings.add(kind, severity, message, where, around_.thread);
     return holds;
 }
 
 bool test_run::check_null(MPI_Request request, std::source_location where) {
     if (request == MPI_REQUEST_NULL) return true;
-    findings.add("request", level::must, "a completed request must have become MPI_REQUEST_NULL", where, thread_);
+    findings.add("request", level::must, "a completed request must have become MPI_REQUEST_NULL", where,
+                 around_.thread);
     return false;
+}
+
+void test_run::in_threads(int n, bool own_communicators, std::function<void(test_run&)> const& body) {
+    for (int t = static_cast<int>(lanes_.size()); t < n; ++t) {
+        auto lane = surroundings(around_);
+        lane.comm = own_communicators ? around_.comms[static_cast<std::size_t>(t)] : comm;
+        lane.first_tag += 4 * t;
+        lane.thread = t;
+        lanes_.emplace_back(lane);
+    }
+    auto const run = [this, &body](test_run& lane) {
+        try {
+            body(lane);
+        } catch (std::exception const& e) {
+            findings.add("return", level::must, fmt::format("exception in the test: {}", e.what()),
+                         std::source_location::current(), lane.around_.thread);
+        }
+    };
+    std::vector<std::jthread> others; // joined whatever happens
+    for (auto lane = std::next(lanes_.begin()); lane != lanes_.end(); ++lane) others.emplace_back(run, std::ref(*lane));
+    run(lanes_.front());
 }
 
 void test_run::attach_buffer(int messages) {
@@ -153,7 +173,7 @@ void test_run::attach_buffer(int messages) {
     if (int const code = attached_buffer().attach(bytes); code != MPI_SUCCESS)
         findings.add("return", level::must,
                      fmt::format("MPI_Buffer_attach of {} bytes returned {}", bytes, error_text(code)),
-                     std::source_location::current(), thread_);
+                     std::source_location::current(), around_.thread);
 }
 
 void test_run::unsupported(std::string reason) { throw unsupported_here{std::move(reason)}; }

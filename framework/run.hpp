@@ -6,7 +6,9 @@
 #include "framework/plan.hpp"
 #include "framework/record.hpp"
 
+#include <functional>
 #include <list>
+#include <memory>
 #include <mpi.h>
 #include <optional>
 
@@ -43,13 +45,14 @@ public:
         assay::job const& job;
         planned_case const& planned;
         recorder& findings;
-        memory_pool& pool;
         MPI_Comm comm;
         membership place;
         MPI_Datatype type;
         std::uint64_t case_key;
-        int serial; // of the case in this job; keeps tags of neighbouring cases apart
+        int first_tag; // of those that no other case in flight uses
         int thread;
+        std::span<std::unique_ptr<memory_pool> const> pools; // by thread
+        std::span<MPI_Comm const> comms;                     // by thread: `comm` and duplicates of it
     };
     explicit test_run(surroundings const& around);
 
@@ -72,6 +75,8 @@ public:
 
     // Tags of this case; k in 0…15. All ranks get the same, and other cases in flight use others.
     int tag(int k = 0);
+    int first_tag() const { return around_.first_tag; } // tag(0), without using it
+    int thread() const { return around_.thread; }       // 0 in the thread that called MPI_Init
 
     // Messages: `serial` tells apart several messages between the same two ranks.
     std::uint64_t key(int from_side, int from, int to_side, int to, int serial) const;
@@ -95,6 +100,12 @@ public:
                std::source_location where = std::source_location::current(), level severity = level::must);
     bool check_null(MPI_Request request, std::source_location where = std::source_location::current());
 
+    // Runs `body` in `n` threads at once, of which the caller's is the first, and waits for all. Each gets a test_run of
+    // its own: buffers, message keys, tags of k in 0…3, and this communicator or a duplicate that is its own. A second
+    // call finds them as the first one left them. Only for tests with own_threads.
+    void in_threads(int n, bool own_communicators, std::function<void(test_run&)> const& body);
+    std::list<test_run> const& lanes() const { return lanes_; } // the test_runs of the threads
+
     // Space for buffered sends of `messages` messages of this case (section 3.6). The buffer of a process is shared by
     // the threads of a case and detached when the case ends.
     void attach_buffer(int messages);
@@ -111,11 +122,9 @@ private:
     std::size_t value_of(axis_base const& axis) const;
     placement where_to_place() const; // heap for tests that do not cross placements
 
-    planned_case const& planned_;
+    surroundings const around_;
     memory_pool& pool_;
-    membership place_;
-    std::uint64_t case_key_;
-    int serial_, thread_;
+    std::list<test_run> lanes_; // must not move either
     std::vector<int> tags_;
     std::list<buffer> buffers_; // their addresses must not change
 };

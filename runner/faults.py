@@ -197,6 +197,7 @@ class _Session:
         self.controls: dict[int, Control] = {}
         self.passing: dict[int, set[str]] = {}  # cases known to pass without a fault, by number of ranks
         self.known = _known_failures()
+        self.threaded: Callable[[str], bool] = lambda case: False
         self.runs = 0
 
     def cases(self, tier: str, np: int, axis: Axis = ()) -> list[str]:
@@ -214,6 +215,7 @@ class _Session:
             selection = plan.Selection(tier, self.request.seed, suite=self.request.suite, axis=values)
             made = plan.make(self.suite, np, selection)
             self.plans[key] = list(made.cases), dict(made.unsupported)
+            self.threaded = made.threaded
         return self.plans[key]
 
     def target(self, np: int, fault: str | None) -> Target:
@@ -237,7 +239,17 @@ class _Session:
 
         options = Options(seed=self.request.seed, timeout_scale=scale)
         with Journal(folder / "cases.jsonl") as journal, suppress(_Enough):
-            supervise(target, cases, lambda case: (), folder, journal, options, verdicts, lambda text: None)
+            supervise(
+                target,
+                cases,
+                lambda case: (),
+                folder,
+                journal,
+                options,
+                verdicts,
+                lambda text: None,
+                threaded=self.threaded,
+            )
 
     def control(self, np: int) -> Control:
         """The whole tier, once with the shim idle (ASSAY_FAULT unset) and once with its bookkeeping (none)."""

@@ -86,6 +86,11 @@ class Plan:
     unsupported: Mapping[str, str] = field(default_factory=dict)  # case → reason
     requirements: Mapping[str, Sequence[str]] = field(default_factory=dict)  # test → requirements
     listed: int = 0  # before sharding, with the unsupported ones
+    threaded_tests: frozenset[str] = frozenset()  # that need MPI_THREAD_MULTIPLE
+
+    def threaded(self, case: str) -> bool:
+        """Whether this case needs MPI_THREAD_MULTIPLE."""
+        return case.partition("/")[0] in self.threaded_tests
 
     def text(self, seed: int) -> str:
         """The plan file (docs/formats.md, section 3)."""
@@ -109,6 +114,7 @@ def make(suite: Suite, np: int, selection: Selection, order: str = "listed", sha
         dict(unsupported[part - 1 :: parts]),
         {test["test"]: test["requirements"] for test in tests},
         len(lines),
+        frozenset(test["test"] for test in tests if test.get("thread_level") == "multiple"),
     )
 
 

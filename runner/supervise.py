@@ -73,13 +73,15 @@ def supervise(
     repeat: Callable[[str], str] | None = None,
     amend: Callable[[Verdict], Verdict] | None = None,
     binary: str = "",
+    threaded: Callable[[str], bool] = lambda case: False,
     patience: Patience | None = None,
 ) -> list[JobRecord]:
     """Run the cases of `plan` that the journal does not hold yet for this target, in order; what became of the jobs.
 
     `requirements(case)` gives the ids for the line of a case, `repeat(case)` the command that repeats a failed one,
-    `amend(verdict)` may change a final verdict before it is written (known failures). With `binary` (the hash that
-    `--list=build` prints) the ranks must have that binary, and verdicts that a killed runner had not yet written are
+    `amend(verdict)` may change a final verdict before it is written (known failures). Cases that are `threaded` need
+    MPI_THREAD_MULTIPLE, which the others shall not have: they come last, in launches of their own. With `binary` (the
+    hash that `--list=build` prints) the ranks must have that binary, and verdicts that a killed runner had not yet written are
     recovered from the logs of its last job. Each batch of verdicts is in the journal before `on_verdicts` gets it.
 
     Raises CannotRun (launch failed twice, ranks that disagree, full disk), and whatever interrupts it, for example
@@ -87,8 +89,11 @@ def supervise(
     """
     run = _Run(target, requirements, out, journal, options, on_verdicts, on_note, repeat, amend, binary)
     run.patience = patience or Patience()
+    if options.threads == 1:  # else every launch has MPI_THREAD_MULTIPLE
+        run.threaded = threaded
     known = journal.statuses.get(target.name, {})
     todo = [case for case in dict.fromkeys(plan) if case not in known]
+    todo.sort(key=run.threaded)
     if todo and binary:
         run.recover(set(todo))
     for attempt in range(1, options.retries + 2):
@@ -124,6 +129,7 @@ class _Run:
         self.requirements, self.repeat, self.amend = requirements, repeat, amend
         self.on_verdicts, self.on_note = on_verdicts, on_note
         self.patience = Patience()
+        self.threaded: Callable[[str], bool] = lambda case: False
         self.attempt = 1
         self.records: list[JobRecord] = []
         self.settled: set[str] = set()  # judged in this attempt
@@ -144,7 +150,8 @@ class _Run:
         fruitless = failed_launches = 0
         while todo := [case for case in todo if case not in self.settled]:
             before = len(self.settled)
-            job = _Job(self, self.new_folder(), todo[:PLAN_CAP])
+            kind = self.threaded(todo[0])
+            job = _Job(self, self.new_folder(), [case for case in todo if self.threaded(case) is kind][:PLAN_CAP])
             try:
                 why = job.run()
             except _NoStart as error:

@@ -319,6 +319,7 @@ class _Session:
                 repeat=lambda case: repeat_command(self.request, target, case),
                 amend=lambda verdict: self.known.apply(verdict, target),
                 binary=one.binary,
+                threaded=planned.threaded,
             )
         for record in records:
             job = asdict(record)

@@ -222,6 +222,31 @@ TEST_F(plan_file, isRefusedWithoutItsHeader) {
     EXPECT_TRUE(read_plan(path, four, hash).empty());
 }
 
+TEST(thread_level, isThatOfTheCasesAskedFor) {
+    auto const reaches = [](selection const& what) {
+        return std::any_of(all_tests().begin(), all_tests().end(),
+                           [&](auto const& t) { return t.own_threads > 1 && may_reach(what, t); });
+    };
+    selection what;
+    EXPECT_TRUE(reaches(what));
+    for (auto const* glob : {"*", "*/threads=2/*", "thr*", "threads.ring/*", "p2p.ring/*:"}) {
+        what.selects = {glob};
+        EXPECT_EQ(reaches(what), glob[0] != 'p') << glob;
+    }
+    what.selects = {"p2p.*", "threads.level/threads=2"};
+    EXPECT_TRUE(reaches(what));
+    what.selects = {};
+    what.suites = pick("^threads");
+    EXPECT_FALSE(reaches(what));
+    auto const path = testing::TempDir() + "assay-threads-" + std::to_string(getpid());
+    for (auto const* name : {"threads.level/threads=2", "threads.levels/threads=2"}) {
+        std::ofstream(path) << "assay-plan 1 seed=1 cases=1\n" << name << "\n";
+        EXPECT_EQ(plan_needs_threads(path), name[13] == '/') << name;
+    }
+    EXPECT_FALSE(plan_needs_threads("/no/such/plan"));
+    std::remove(path.c_str());
+}
+
 TEST(count_value, isAtLeastOneElementForASizeInBytes) {
     basic_type twelve;
     twelve.name = "twelve";

@@ -10,6 +10,7 @@ import pytest
 from supervise_help import QUICK, Outcome, fake_target, names, run
 
 import runner.supervise
+from runner import plan
 from runner.journal import Journal
 from runner.model import CannotRun, Launch, Options, Verdict
 from runner.supervise import supervise
@@ -249,6 +250,19 @@ def test_long_plan_is_cut_into_jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     outcome = run(tmp_path, PLAN, {})
     assert [record.cases for record in outcome.records] == [4, 2]
     assert (tmp_path / "logs/fake@1.0_np2/job-0001/plan.txt").read_text().startswith("assay-plan 1 seed=1 cases=4\n")
+
+
+def test_threaded_cases_have_launches_of_their_own_behind_the_others(tmp_path: Path) -> None:
+    def threaded(case: str) -> bool:
+        return case in PLAN[1:4]
+
+    faults = {"cases": {PLAN[2]: {"kind": "segv"}}}
+    outcome = run(tmp_path / "out", PLAN, faults, threaded=threaded)
+    plans = [plan.read(path / "plan.txt") for path in sorted((tmp_path / "out/logs/fake@1.0_np2").glob("job-*"))]
+    assert plans == [[*PLAN[:1], *PLAN[4:]], PLAN[1:4], PLAN[3:4]]
+    assert outcome.failed() == {PLAN[2]: ("crash", [1])}
+    alone = run(tmp_path / "all", PLAN, {}, options=Options(threads=2), threaded=threaded)
+    assert len(alone.records) == 1  # --threads: every launch has MPI_THREAD_MULTIPLE
 
 
 def test_amend_changes_what_is_written(tmp_path: Path) -> None:

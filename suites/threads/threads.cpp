@@ -1,0 +1,29 @@
+#include "suites/threads/threads.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace assay::threads {
+
+axis<int> const& numbers() {
+    static axis<int> const axis("threads", {{{"2", "", "2 threads in each rank", nullptr}, 2},
+                                            {{"4", "", "4 threads in each rank", nullptr}, most}});
+    return axis;
+}
+
+axis<bool> const& sharing() {
+    static axis<bool> const axis(
+        "sharing", {{{"shared", "", "one communicator for all threads of a rank, a tag for each", nullptr}, false},
+                    {{"own", "", "a communicator for each thread", nullptr}, true}});
+    return axis;
+}
+
+constraint few_types_elsewhere() {
+    return where(comm_axis(), type_axis(), [](communicator const& c, datatype const& t) {
+        static constexpr std::array<std::string_view, 4> few = {"int", "double", "vector_int", "type_mix"};
+        return c.name == "world" || std::find(few.begin(), few.end(), t.name) != few.end();
+    });
+}
+
+} // namespace assay::threads
