@@ -80,9 +80,10 @@ def supervise(
 
     `requirements(case)` gives the ids for the line of a case, `repeat(case)` the command that repeats a failed one,
     `amend(verdict)` may change a final verdict before it is written (known failures). Cases that are `threaded` need
-    MPI_THREAD_MULTIPLE, which the others shall not have: they come last, in launches of their own. With `binary` (the
-    hash that `--list=build` prints) the ranks must have that binary, and verdicts that a killed runner had not yet written are
-    recovered from the logs of its last job. Each batch of verdicts is in the journal before `on_verdicts` gets it.
+    MPI_THREAD_MULTIPLE, which the others shall not have: they come last, in launches of their own.
+    With `binary` (the hash that `--list=build` prints) the ranks must have that binary, and verdicts that a killed
+    runner had not yet written are recovered from the logs of its last job. Each batch of verdicts is in the journal
+    before `on_verdicts` gets it.
 
     Raises CannotRun (launch failed twice, ranks that disagree, full disk), and whatever interrupts it, for example
     KeyboardInterrupt; the job is ended and the journal valid in every case.
