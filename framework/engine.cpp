@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include "mpi_calls.hpp"
 
@@ -171,14 +170,13 @@ engine::outcome engine::run_once(planned_case const& c, int serial) {
     while (pools_.size() < comms.size()) pools_.push_back(std::make_unique<memory_pool>());
     // MPI_COMM_NULL has no members, yet there are tests of what can be done without a communicator.
     bool const member = comms[0]->place.member || (comm_entry != nullptr && comm_entry->kind == comm_kind::null);
-    auto const name = c.name();
-    auto const case_key = XXH3_64bits_withSeed(name.data(), name.size(), job_.seed);
+    auto const key = case_key(c, job_);
     std::string unsupported;
     auto const body = [&](int thread) {
         // Threads may share a communicator that the test did not choose, such as MPI_COMM_SELF: each has tags of its
         // own. All stay below 32767, the smallest MPI_TAG_UB (section 9.1.2).
         int const first_tag = (serial * job_.threads + thread) % 1024 * 16;
-        test_run mpi({job_, c, recorder_, handles[static_cast<std::size_t>(thread)], comms[0]->place, type, case_key,
+        test_run mpi({job_, c, recorder_, handles[static_cast<std::size_t>(thread)], comms[0]->place, type, key,
                       first_tag, thread, pools_, handles});
         try {
             t.body(mpi);

@@ -2,6 +2,7 @@
 // Under the runner: --plan=FILE --job=DIR. See docs/formats.md.
 #include "framework/calls.hpp"
 #include "framework/case_test.hpp"
+#include "framework/child.hpp"
 #include "framework/engine.hpp"
 #include "framework/event_log.hpp"
 #include "framework/plan.hpp"
@@ -297,6 +298,7 @@ int run(options& o, int argc, char** argv) {
 } // namespace
 
 int main(int argc, char** argv) {
+    if (int const code = run_as_child(argc, argv); code >= 0) return code;
     options o;
     bool lists_tests = false;
     testing::InitGoogleTest(&argc, argv);

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <thread>
+#include <xxhash.h>
 
 #include "mpi_calls.hpp"
 
@@ -163,6 +164,15 @@ void test_run::in_threads(int n, bool own_communicators, std::function<void(test
     run(lanes_.front());
 }
 
+test_run& test_run::on(MPI_Comm other, membership const& there) {
+    auto place = surroundings(around_);
+    place.comm = other;
+    place.place = there;
+    place.first_tag = 0;
+    ok(MPI_Comm_set_errhandler(other, MPI_ERRORS_RETURN));
+    return elsewhere_.emplace_back(place);
+}
+
 void test_run::attach_buffer(int messages) {
     if (messages == 0) return;
     int packed = 0;
@@ -174,6 +184,11 @@ void test_run::attach_buffer(int messages) {
         findings.add("return", level::must,
                      fmt::format("MPI_Buffer_attach of {} bytes returned {}", bytes, error_text(code)),
                      std::source_location::current(), around_.thread);
+}
+
+std::uint64_t case_key(planned_case const& c, job const& j) {
+    auto const name = c.name();
+    return XXH3_64bits_withSeed(name.data(), name.size(), j.seed);
 }
 
 void test_run::unsupported(std::string reason) { throw unsupported_here{std::move(reason)}; }

@@ -75,6 +75,7 @@ public:
 
     // Tags of this case; k in 0…15. All ranks get the same, and other cases in flight use others.
     int tag(int k = 0);
+    std::string case_name() const { return around_.planned.name(); }
     int first_tag() const { return around_.first_tag; } // tag(0), without using it
     int thread() const { return around_.thread; }       // 0 in the thread that called MPI_Init
 
@@ -106,6 +107,10 @@ public:
     void in_threads(int n, bool own_communicators, std::function<void(test_run&)> const& body);
     std::list<test_run> const& lanes() const { return lanes_; } // the test_runs of the threads
 
+    // The same test on another communicator, in which this process has this place: for communicators that a test makes.
+    // Buffers, keys and tags are its own. MPI_ERRORS_RETURN is set.
+    test_run& on(MPI_Comm other, membership const& there);
+
     // Space for buffered sends of `messages` messages of this case (section 3.6). The buffer of a process is shared by
     // the threads of a case and detached when the case ends.
     void attach_buffer(int messages);
@@ -124,9 +129,12 @@ private:
 
     surroundings const around_;
     memory_pool& pool_;
-    std::list<test_run> lanes_; // must not move either
+    std::list<test_run> lanes_, elsewhere_; // must not move either
     std::vector<int> tags_;
     std::list<buffer> buffers_; // their addresses must not change
 };
+
+// What distinguishes the data of this case from that of others.
+std::uint64_t case_key(planned_case const& c, job const& j);
 
 } // namespace assay

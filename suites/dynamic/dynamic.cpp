@@ -1,0 +1,108 @@
+#include "suites/dynamic/dynamic.hpp"
+
+#include "suites/p2p/exchange.hpp"
+
+#include <fmt/format.h>
+
+#include "mpi_calls.hpp"
+
+namespace assay::dynamic {
+
+axis<bool> const& roots() {
+    static axis<bool> const axis(
+        "root", {{{"first", "", "rank 0", nullptr}, false}, {{"last", "", "the last rank", nullptr}, true}});
+    return axis;
+}
+
+axis<int> const& numbers() {
+    static axis<int> const axis("children",
+                                {{{"1", "", "one process", nullptr}, 1}, {{"2", "", "two processes", nullptr}, 2}});
+    return axis;
+}
+
+axis_use few_comms() {
+    return only(comm_axis(),
+                [](communicator const& c) { return c.name == "world" || c.name == "self" || c.name == "reversed"; });
+}
+axis_use few_types() {
+    return only(type_axis(),
+                [](datatype const& t) { return t.name == "int" || t.name == "double" || t.name == "type_mix"; });
+}
+axis_use few_counts() {
+    return only(count_ladder(), [](count_value const& c) {
+        return c.kind == count_value::unit::elements ? c.n == 17
+                                                     : c.kind == count_value::unit::bytes_nearest && c.n == 65536;
+    });
+}
+
+int parents(test_run const& mpi) { return mpi.comm_entry->layout(mpi.the_job.np, 0).size; }
+
+bool started(test_run& mpi, int code) {
+    if (code == MPI_SUCCESS) return true;
+    int error_class = MPI_SUCCESS;
+    MPI_Error_class(code, &error_class);
+    if (error_class == MPI_ERR_SPAWN) mpi.unsupported("the launcher starts no processes: " + error_text(code));
+    return mpi.ok(code);
+}
+
+void check_codes(test_run& mpi, std::vector<int> const& codes, int n) {
+    for (int i = 0; i < n; ++i)
+        mpi.check(codes[static_cast<std::size_t>(i)] == MPI_SUCCESS, "return",
+                  fmt::format("error code {} of {} started processes is {}, not MPI_SUCCESS", i, n,
+                              codes[static_cast<std::size_t>(i)]));
+    mpi.check(codes.back() == poisoned_code, "guard",
+              fmt::format("an error code was written behind the {} that there are", n));
+}
+
+MPI_Comm to_parents(test_run& mpi) {
+    MPI_Comm link = MPI_COMM_NULL, again = MPI_COMM_NULL;
+    mpi.ok(MPI_Comm_get_parent(&link));
+    mpi.ok(MPI_Comm_get_parent(&again));
+    mpi.check(link != MPI_COMM_NULL, "own", "MPI_Comm_get_parent gives MPI_COMM_NULL in a spawned process");
+    mpi.check(link == again, "own", "MPI_Comm_get_parent gives another handle the second time");
+    return link;
+}
+
+void talk(test_run& mpi, MPI_Comm link, membership const& here) {
+    auto& across = mpi.on(link, here);
+    int rank = -7, size = -7, remote = -7, inter = -7;
+    mpi.ok(MPI_Comm_rank(link, &rank));
+    mpi.ok(MPI_Comm_size(link, &size));
+    mpi.ok(MPI_Comm_test_inter(link, &inter));
+    if (inter == 1) mpi.ok(MPI_Comm_remote_size(link, &remote));
+    if (!mpi.check(inter == (here.remote_size > 0 ? 1 : 0) && rank == here.rank && size == here.size &&
+                       (here.remote_size == 0 || remote == here.remote_size),
+                   "own",
+                   fmt::format("rank/size/remote size are {}/{}/{}, by definition {}/{}/{}", rank, size, remote,
+                               here.rank, here.size, here.remote_size)))
+        return; // there may be nobody to talk to
+    using namespace p2p;
+    exchange(across, all_to_all(across),
+             {{send_mode::kind::standard, send_mode::start::nonblocking}, receive_way::irecv, completion_way::waitall});
+    for (int tag : across.used_tags()) {
+        int flag = 0;
+        mpi.ok(MPI_Iprobe(MPI_ANY_SOURCE, tag, link, &flag, MPI_STATUS_IGNORE));
+        mpi.check(flag == 0, "leftover", fmt::format("a message with tag {} is left that nobody received", tag));
+    }
+}
+
+void disconnect(test_run& mpi, MPI_Comm& comm) {
+    mpi.ok(MPI_Comm_disconnect(&comm));
+    mpi.check(comm == MPI_COMM_NULL, "own", "a disconnected communicator must have become MPI_COMM_NULL");
+}
+
+void part(test_run& mpi, MPI_Comm link, int children) {
+    constexpr int last_word = 9;
+    if (is_child()) {
+        tell_findings();
+        mpi.ok(MPI_Send(nullptr, 0, MPI_BYTE, 0, last_word, link));
+    } else {
+        int rank = 0;
+        MPI_Comm_rank(link, &rank);
+        for (int from = 0; rank == 0 && from < children; ++from)
+            mpi.ok(MPI_Recv(nullptr, 0, MPI_BYTE, from, last_word, link, MPI_STATUS_IGNORE));
+    }
+    disconnect(mpi, link);
+}
+
+} // namespace assay::dynamic
