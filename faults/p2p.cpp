@@ -13,6 +13,8 @@ namespace {
 
 bool idle() { return planted == fault::unset; }
 
+MPI_Datatype freed = MPI_DATATYPE_NULL; // which the library no longer knows
+
 // A status of our own in place of an ignored one.
 class status_or_own {
 public:
@@ -300,6 +302,7 @@ int MPI_Isendrecv(void const* out, int out_count, MPI_Datatype out_type, int des
                   int in_count, MPI_Datatype in_type, int source, int in_tag, MPI_Comm comm, MPI_Request* request) {
     int const code = PMPI_Isendrecv(out, out_count, out_type, destination, out_tag, in, in_count, in_type, source,
                                     in_tag, comm, request);
+    if (planted == fault::isendrecv_frees_type) freed = in_type;
     if (!idle() && code == MPI_SUCCESS)
         remember(*request, {.buffer = in,
                             .count = in_count,
@@ -307,6 +310,12 @@ int MPI_Isendrecv(void const* out, int out_count, MPI_Datatype out_type, int des
                             .source = source,
                             .comm = comm,
                             .how = arrival::immediate});
+    return code;
+}
+
+int MPI_Type_size(MPI_Datatype type, int* size) {
+    int const code = PMPI_Type_size(type, size);
+    if (planted == fault::isendrecv_frees_type && type == freed) *size = MPI_UNDEFINED;
     return code;
 }
 

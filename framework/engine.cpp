@@ -103,6 +103,21 @@ MPI_Datatype engine::datatype_for(datatype const& entry) {
     return found != types_.end() ? found->second : types_.emplace(&entry, entry.make()).first->second;
 }
 
+// A library that gives back a reference too many frees a datatype that is still in use: that must be told of the case that
+// did it, not of one that comes later and dies.
+void engine::look_at(datatype const& entry) {
+    auto const found = types_.find(&entry);
+    if (entry.predefined || found == types_.end() || found->second == MPI_DATATYPE_NULL) return;
+    int size = -1;
+    MPI_Type_size(found->second, &size);
+    if (static_cast<std::size_t>(size) == entry.map.size()) return;
+    recorder_.add("own", level::must,
+                  fmt::format("datatype {} is damaged: behind the case MPI_Type_size gives {}, expected {}", entry.name,
+                              size, entry.map.size()),
+                  std::source_location::current());
+    types_.erase(found);
+}
+
 // A dissemination barrier (Hensgen, Finkel, Manber 1988) out of zero-byte messages: some libraries' MPI_Barrier takes
 // milliseconds when there are more ranks than cores.
 void engine::synchronize() {
@@ -196,6 +211,8 @@ engine::outcome engine::run_once(planned_case const& c, int serial) {
         if (auto const* wrong = attached_buffer().detach(); *wrong != '\0')
             recorder_.add("return", level::must, wrong, std::source_location::current());
     }
+    for (std::size_t a = 0; a < c.values.size(); ++a)
+        if (t.axes[a].axis == &type_axis()) look_at(type_axis().at(c.values[a]));
     for (auto& pool : pools_) pool->take_back();
     if (t.own_communicator) {
         // A rank that ran ahead must not hand its next messages to a wildcard of this case. Between two synchronizations

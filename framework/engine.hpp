@@ -29,7 +29,8 @@ private:
     // Threads beyond the first and cases with wildcards get duplicates of their own.
     made_communicator const& communicator_for(communicator const& entry, int thread, bool own);
     MPI_Datatype datatype_for(datatype const& entry);
-    void synchronize(); // all ranks, by messages on a communicator of the engine's
+    void synchronize();                  // all ranks, by messages on a communicator of the engine's
+    void look_at(datatype const& entry); // records that the case has damaged it; it is then made anew
     void look_behind(test_run& mpi);
     void nothing_is_there(MPI_Comm comm, int tag = MPI_ANY_TAG); // records a message that was left
     struct outcome {
