@@ -373,24 +373,24 @@ bool is_loc(op_kind op) { return op == op_kind::maxloc || op == op_kind::minloc;
 axis<operation> const& operations() {
 #define ASSAY_OP(name) [] { return MPI_Op(name); }
     static axis<operation> const axis(
-        "op",
-        {{{"max", "", "MPI_MAX", nullptr}, {op_kind::max, ASSAY_OP(MPI_MAX)}},
-         {{"min", "", "MPI_MIN", nullptr}, {op_kind::min, ASSAY_OP(MPI_MIN)}},
-         {{"sum", "", "MPI_SUM", nullptr}, {op_kind::sum, ASSAY_OP(MPI_SUM)}},
-         {{"prod", "", "MPI_PROD", nullptr}, {op_kind::prod, ASSAY_OP(MPI_PROD)}},
-         {{"land", "", "MPI_LAND", nullptr}, {op_kind::land, ASSAY_OP(MPI_LAND)}},
-         {{"band", "", "MPI_BAND", nullptr}, {op_kind::band, ASSAY_OP(MPI_BAND)}},
-         {{"lor", "", "MPI_LOR", nullptr}, {op_kind::lor, ASSAY_OP(MPI_LOR)}},
-         {{"bor", "", "MPI_BOR", nullptr}, {op_kind::bor, ASSAY_OP(MPI_BOR)}},
-         {{"lxor", "", "MPI_LXOR", nullptr}, {op_kind::lxor, ASSAY_OP(MPI_LXOR)}},
-         {{"bxor", "", "MPI_BXOR", nullptr}, {op_kind::bxor, ASSAY_OP(MPI_BXOR)}},
-         {{"maxloc", "", "MPI_MAXLOC", nullptr}, {op_kind::maxloc, ASSAY_OP(MPI_MAXLOC)}},
-         {{"minloc", "", "MPI_MINLOC", nullptr}, {op_kind::minloc, ASSAY_OP(MPI_MINLOC)}},
-         {{"replace", "", "MPI_REPLACE", nullptr}, {op_kind::replace, ASSAY_OP(MPI_REPLACE)}},
-         {{"no_op", "", "MPI_NO_OP", nullptr}, {op_kind::no_op, ASSAY_OP(MPI_NO_OP)}},
-         {{"quadsum", "", "user-defined and commutative: the sum of squares", nullptr}, {op_kind::quadsum, nullptr}},
-         {{"affine", "", "user-defined and not commutative: composition of affine maps", nullptr},
-          {op_kind::affine, nullptr}}});
+        "op", {{{"max", "Reduce Max", "MPI_MAX", nullptr}, {op_kind::max, ASSAY_OP(MPI_MAX)}},
+               {{"min", "Reduce Min", "MPI_MIN", nullptr}, {op_kind::min, ASSAY_OP(MPI_MIN)}},
+               {{"sum", "Allreduce Sum", "MPI_SUM", nullptr}, {op_kind::sum, ASSAY_OP(MPI_SUM)}},
+               {{"prod", "", "MPI_PROD", nullptr}, {op_kind::prod, ASSAY_OP(MPI_PROD)}},
+               {{"land", "", "MPI_LAND", nullptr}, {op_kind::land, ASSAY_OP(MPI_LAND)}},
+               {{"band", "", "MPI_BAND", nullptr}, {op_kind::band, ASSAY_OP(MPI_BAND)}},
+               {{"lor", "", "MPI_LOR", nullptr}, {op_kind::lor, ASSAY_OP(MPI_LOR)}},
+               {{"bor", "", "MPI_BOR", nullptr}, {op_kind::bor, ASSAY_OP(MPI_BOR)}},
+               {{"lxor", "", "MPI_LXOR", nullptr}, {op_kind::lxor, ASSAY_OP(MPI_LXOR)}},
+               {{"bxor", "", "MPI_BXOR", nullptr}, {op_kind::bxor, ASSAY_OP(MPI_BXOR)}},
+               {{"maxloc", "", "MPI_MAXLOC", nullptr}, {op_kind::maxloc, ASSAY_OP(MPI_MAXLOC)}},
+               {{"minloc", "", "MPI_MINLOC", nullptr}, {op_kind::minloc, ASSAY_OP(MPI_MINLOC)}},
+               {{"replace", "", "MPI_REPLACE", nullptr}, {op_kind::replace, ASSAY_OP(MPI_REPLACE)}},
+               {{"no_op", "", "MPI_NO_OP", nullptr}, {op_kind::no_op, ASSAY_OP(MPI_NO_OP)}},
+               {{"quadsum", "Allreduce Quadsum", "user-defined and commutative: the sum of squares", nullptr},
+                {op_kind::quadsum, nullptr}},
+               {{"affine", "", "user-defined and not commutative: composition of affine maps", nullptr},
+                {op_kind::affine, nullptr}}});
 #undef ASSAY_OP
     return axis;
 }

@@ -88,6 +88,7 @@ public:
     buffer& incoming();                              // all poison
     buffer& bytes(layout const& map, std::size_t n); // of another layout, all poison
     buffer& incoming(std::size_t elements);          // room for another number of elements
+    buffer& unfilled(std::size_t elements);          // the same with undefined content: fill() or poison() comes first
     // `n` elements from `address` in memory that is there already (see buffer), with undefined content.
     buffer& over(std::span<unsigned char> memory, void* address, layout const& map, std::size_t n);
 

@@ -1,0 +1,170 @@
+#include "suites/coll/collective.hpp"
+
+#include <cstring>
+#include <fmt/format.h>
+#include <sched.h>
+
+#include "mpi_calls.hpp"
+
+namespace assay::coll {
+namespace {
+
+std::string lacks_persistent(job const&) {
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+    return has_procedure("MPI_Bcast_init") ? "" : "needs MPI_Bcast_init and its like, which the MPI library lacks";
+#else
+    return "mpi.h of this library declares no persistent collective operations";
+#endif
+}
+
+} // namespace
+
+axis<start> const& starts() {
+    static axis<start> const axis(
+        "start",
+        {{{"blocking", "", "the blocking call", nullptr}, start::blocking},
+         {{"nonblocking", "", "the nonblocking call, then MPI_Wait", nullptr}, start::nonblocking},
+         {{"polled", "", "the nonblocking call, then MPI_Test until done", nullptr}, start::polled},
+         {{"persistent", "", "initialized once, started twice; since MPI-4.0", lacks_persistent}, start::persistent}});
+    return axis;
+}
+
+void calling::complete() {
+    bool const persistent = how == start::persistent;
+    if (persistent) {
+        if (!mpi.check(request != MPI_REQUEST_NULL, "request",
+                       "a persistent collective request must stay until it is freed"))
+            return;
+        mpi.ok(MPI_Start(&request));
+    }
+    if (how == start::polled) {
+        for (int flag = 0; flag == 0;) {
+            if (!mpi.ok(MPI_Test(&request, &flag, MPI_STATUS_IGNORE))) break;
+            if (flag == 0) sched_yield();
+        }
+    } else {
+        mpi.ok(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    }
+    if (!persistent) mpi.check_null(request);
+}
+
+calling::~calling() {
+    if (how == start::persistent && request != MPI_REQUEST_NULL) mpi.ok(MPI_Request_free(&request));
+}
+
+axis<root_rank> const& roots() {
+    static axis<root_rank> const axis(
+        "root",
+        {{{"first", "", "rank 0; of the first group of an intercommunicator", nullptr}, root_rank::first},
+         {{"last", "", "the highest rank; of the second group of an intercommunicator", nullptr}, root_rank::last},
+         {{"middle", "", "half the size; of the first group of an intercommunicator", nullptr}, root_rank::middle}});
+    return axis;
+}
+
+root root_of(test_run const& mpi) {
+    auto const which = mpi.at(roots());
+    root r;
+    r.side = mpi.inter && which == root_rank::last ? 1 : 0;
+    bool const same_side = !mpi.inter || mpi.side == r.side;
+    int const group = same_side ? mpi.size : mpi.remote_size;
+    r.rank = which == root_rank::first ? 0 : which == root_rank::last ? group - 1 : group / 2;
+    r.here = same_side && mpi.rank == r.rank;
+    r.other_side = !mpi.inter || !same_side;
+    r.argument = !mpi.inter || !same_side ? r.rank : r.here ? MPI_ROOT : MPI_PROC_NULL;
+    r.partners = !mpi.inter ? mpi.size : same_side ? mpi.remote_size : mpi.size;
+    return r;
+}
+
+axis<bool> const& in_place_axis() {
+    static axis<bool> const axis(
+        "in_place", {{{"no", "Allgather", "separate buffers", nullptr}, false},
+                     {{"yes", "Allgather w/ MPI_IN_PLACE", "MPI_IN_PLACE where the call permits it", nullptr}, true}});
+    return axis;
+}
+
+constraint in_place_needs_intra() {
+    return where(in_place_axis(), comm_axis(),
+                 [](bool in_place, communicator const& c) { return !in_place || c.kind == comm_kind::intra; });
+}
+
+axis<bool> const& ignored_axis() {
+    static axis<bool> const axis("ignored",
+                                 {{{"valid", "", "arguments that are not significant are valid", nullptr}, false},
+                                  {{"garbage", "", "arguments that are not significant are invalid", nullptr}, true}});
+    return axis;
+}
+
+axis<bool> const& block_axis() {
+    static axis<bool> const axis(
+        "block", {{{"elements", "", "a block is so many elements of the datatype", nullptr}, false},
+                  {{"contiguous", "", "a single block is one element of an MPI_Type_contiguous", nullptr}, true}});
+    return axis;
+}
+
+constraint block_fits_type() {
+    return where(
+        block_axis(), type_axis(), count_ladder(), [](bool contiguous, datatype const& type, count_value const& count) {
+            return !contiguous ||
+                   (count.of(type.map) > 0 && layout::contiguous(3, type.map).extent() == 3 * type.map.extent());
+        });
+}
+
+block::block(test_run& mpi, std::size_t elements, bool contiguous)
+    : type(mpi.type), count(static_cast<int>(elements)), mpi_(mpi), made_(contiguous) {
+    if (!contiguous) return;
+    mpi.ok(MPI_Type_contiguous(count, mpi.type, &type));
+    mpi.ok(MPI_Type_commit(&type));
+    count = 1;
+}
+
+block::~block() {
+    if (made_) mpi_.ok(MPI_Type_free(&type));
+}
+
+axis<form> const& forms() {
+    static axis<form> const axis(
+        "form", {{{"plain", "Scatter", "equal blocks, the call without counts", nullptr}, form::plain},
+                 {{"v", "Scatterv", "the call with counts and displacements, equal blocks", nullptr}, form::v},
+                 {{"v_stride", "Scatterv stride", "different blocks with gaps between them", nullptr}, form::v_stride},
+                 {{"v_reversed", "", "the same, highest rank first", nullptr}, form::v_reversed},
+                 {{"w", "", "displacements in bytes, different datatypes", nullptr}, form::w}});
+    return axis;
+}
+
+bool uneven(form f) { return f != form::plain && f != form::v; }
+
+std::size_t block_size(form f, std::size_t elements, int i) {
+    if (!uneven(f)) return elements;
+    return i % 3 == 0 ? elements : i % 3 == 1 ? elements + 1 : elements / 2;
+}
+
+blocks::blocks(form f, std::size_t elements, int n, int first)
+    : counts(static_cast<std::size_t>(n)), displacements(static_cast<std::size_t>(n)) {
+    std::size_t const gap = uneven(f) ? elements / 2 + 1 : 0;
+    for (std::size_t k = 0; k < counts.size(); ++k) {
+        auto const i = f == form::v_reversed ? counts.size() - 1 - k : k;
+        auto const size = block_size(f, elements, first + static_cast<int>(i));
+        if (k > 0) room += gap;
+        counts[i] = static_cast<int>(size);
+        displacements[i] = static_cast<int>(room);
+        room += size;
+    }
+}
+
+segment blocks::at(int i, std::uint64_t key) const {
+    auto const k = static_cast<std::size_t>(i);
+    return {static_cast<std::size_t>(displacements[k]), static_cast<std::size_t>(counts[k]), key, nullptr, i};
+}
+
+std::vector<unsigned char> as_it_is(buffer const& b, layout const& map, std::size_t first, std::size_t n) {
+    std::vector<unsigned char> stream;
+    stream.reserve(n * map.size());
+    auto const* element =
+        static_cast<unsigned char const*>(b.address()) + static_cast<std::ptrdiff_t>(first) * map.extent();
+    for (std::size_t e = 0; e < n; ++e, element += map.extent())
+        for (auto const& run : map.runs())
+            stream.insert(stream.end(), element + run.offset, element + run.offset + run.count * run.type->size);
+    return stream;
+}
+
+} // namespace assay::coll

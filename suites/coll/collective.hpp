@@ -1,0 +1,146 @@
+// What collective tests share (MPI-5.0 chapter 6): how an operation is started, who is its root, where blocks lie, what is
+// passed for arguments that are not significant.
+#pragma once
+#include "framework/run.hpp"
+
+#include <mpi.h>
+#include <vector>
+
+namespace assay::coll {
+
+// Blocking, nonblocking (section 6.12; completed by MPI_Wait or by MPI_Test) and persistent (section 6.13).
+enum class start { blocking, nonblocking, polled, persistent };
+axis<start> const& starts();
+
+// Repeats an operation as often as its way of starting asks for; a persistent one is started twice:
+//
+//   for (calling c(mpi); c.next();) {
+//       …fill the buffers with the data of round c.round…
+//       ASSAY_COLLECTIVE(c, Bcast, Ibcast, buffer, mpi.count, mpi.type, root.argument, mpi.comm);
+//       …judge…
+//   }
+class calling {
+public:
+    explicit calling(test_run& run) : mpi(run), how(run.at(starts())) {}
+    ~calling();
+    calling(calling const&) = delete;
+    calling& operator=(calling const&) = delete;
+
+    bool next() { return ++round < (how == start::persistent ? 2 : 1); }
+    void complete(); // waits for `request`
+
+    test_run& mpi;
+    start const how;
+    int round = -1;
+    MPI_Request request = MPI_REQUEST_NULL;
+};
+
+// Header and library may be older than MPI-4.0 or offer these calls early (Open MPI 5).
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+#define ASSAY_COLLECTIVE_INIT(Name, ...) MPI_##Name##_init(__VA_ARGS__)
+#else
+#define ASSAY_COLLECTIVE_INIT(Name, ...) MPI_ERR_OTHER // axis value `persistent` is not there
+#endif
+
+#define ASSAY_COLLECTIVE(c, Name, Iname, ...)                                                                          \
+    do {                                                                                                               \
+        if ((c).how == ::assay::coll::start::blocking) {                                                               \
+            (c).mpi.ok(MPI_##Name(__VA_ARGS__));                                                                       \
+            break;                                                                                                     \
+        }                                                                                                              \
+        if ((c).how != ::assay::coll::start::persistent) (c).mpi.ok(MPI_##Iname(__VA_ARGS__, &(c).request));           \
+        else if ((c).round == 0) (c).mpi.ok(ASSAY_COLLECTIVE_INIT(Name, __VA_ARGS__, MPI_INFO_NULL, &(c).request));    \
+        (c).complete();                                                                                                \
+    } while (false)
+
+// The root: a process of the group, or of one of the two groups of an intercommunicator.
+enum class root_rank { first, middle, last };
+axis<root_rank> const& roots();
+struct root {
+    bool here = false;      // this process is it
+    bool other_side = true; // this process exchanges data with it: all others, on an intercommunicator the other group
+    int side = 0, rank = 0; // in its group
+    int argument = 0;       // what this process passes (section 6.2.3)
+    int partners = 0;       // those that exchange data with it; on an intracommunicator itself, too
+};
+root root_of(test_run const& mpi);
+
+axis<bool> const& in_place_axis(); // MPI_IN_PLACE; only on intracommunicators
+constraint in_place_needs_intra();
+
+// What to pass where the standard ignores arguments: valid ones or garbage.
+axis<bool> const& ignored_axis();
+class ignored {
+public:
+    explicit ignored(test_run const& mpi) : garbage_(mpi.at(ignored_axis())) {}
+    void* address(void* valid) const { return garbage_ ? reinterpret_cast<void*>(0x10) : valid; }
+    int count(int valid) const { return garbage_ ? -1 : valid; }
+    MPI_Datatype type(MPI_Datatype valid) const { return garbage_ ? MPI_DATATYPE_NULL : valid; }
+    int const* array(std::vector<int> const& valid) const { return garbage_ ? nullptr : valid.data(); }
+
+private:
+    bool const garbage_;
+};
+
+// How a process describes its one block: as elements of the case's datatype, or as one element of a contiguous datatype of
+// the same signature.
+axis<bool> const& block_axis();
+constraint block_fits_type(); // blocks of no elements have a test of their own
+class block {
+public:
+    block(test_run& mpi, std::size_t elements) : block(mpi, elements, mpi.at(block_axis())) {}
+    block(test_run& mpi, std::size_t elements, bool contiguous);
+    ~block();
+    block(block&& other) noexcept : type(other.type), count(other.count), mpi_(other.mpi_), made_(other.made_) {
+        other.made_ = false;
+    }
+    block& operator=(block&&) = delete;
+
+    MPI_Datatype type;
+    int count;
+
+private:
+    test_run& mpi_;
+    bool made_;
+};
+
+// Where the blocks of several processes lie in one buffer.
+enum class form {
+    plain,      // equal blocks side by side: the calls without counts
+    v,          // the same with counts and displacements
+    v_stride,   // blocks of different size with gaps between them
+    v_reversed, // the same, that of the highest rank first
+    w,          // MPI_Alltoallw: displacements in bytes, different datatypes
+};
+axis<form> const& forms();
+bool uneven(form f);
+// Elements of the block of process `i`; for a block from i to j that of i + j, so that both directions are equal.
+std::size_t block_size(form f, std::size_t elements, int i);
+
+struct blocks {
+    // The blocks of n processes; that of process i is as large as block_size says of first + i.
+    blocks(form f, std::size_t elements, int n, int first = 0);
+    std::vector<int> counts, displacements; // in elements
+    std::size_t room = 0;                   // elements of the whole buffer
+    // The block of process i, with the data of a key.
+    segment at(int i, std::uint64_t key) const;
+    // One block of each process; key(i) names its data.
+    template <class Key> std::vector<segment> all(Key key) const {
+        std::vector<segment> segments;
+        segments.reserve(counts.size());
+        for (int i = 0; i < static_cast<int>(counts.size()); ++i) segments.push_back(at(i, key(i)));
+        return segments;
+    }
+};
+
+// The message that a process hands to everyone.
+inline std::uint64_t key_of_all(test_run const& mpi, int side, int rank, int round) {
+    return mpi.key(side, rank, 2, 0, round);
+}
+// The side whose data this process gets in operations of all to all.
+inline int data_side(test_run const& mpi) { return mpi.inter ? 1 - mpi.side : mpi.side; }
+
+// What elements [first, first + n) of a buffer hold, as a packed stream: for expectations of what the standard leaves open.
+std::vector<unsigned char> as_it_is(buffer const& b, layout const& map, std::size_t first, std::size_t n);
+
+} // namespace assay::coll
