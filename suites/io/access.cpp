@@ -1,17 +1,18 @@
 // Keller: "Read" to "Write ordered begin", 24 tests — every rank writes or reads two pieces of one file.
 #include "suites/io/access.hpp"
 
+#include <array>
 #include <fmt/format.h>
 
 #include "mpi_calls.hpp"
 
 namespace assay::io {
 
-axis<access> const& accesses() {
+axis<data_access> const& accesses() {
     using enum direction;
     using enum positioning;
     using enum synchronism;
-    static axis<access> const axis(
+    static axis<data_access> const axis(
         "call",
         {{{"read", "Read", "MPI_File_read", nullptr}, {read, individual, false, blocking}},
          {{"write", "Write", "MPI_File_write", nullptr}, {write, individual, false, blocking}},
@@ -52,13 +53,13 @@ axis<access> const& accesses() {
 
 constraint shared_pointer_needs_same_view() {
     return where(accesses(), views(),
-                 [](access const& a, view_kind v) { return !a.uses_shared_pointer() || same_on_all_ranks(v); });
+                 [](data_access const& a, view_kind v) { return !a.uses_shared_pointer() || same_on_all_ranks(v); });
 }
 
 int running_access::call(MPI_Offset offset, void* buffer, int count) {
     auto const type = mpi_.type;
     bool const all = what_.collective;
-    auto* const status = &status_;
+    auto* const status = to_;
     auto* const request = &request_;
     using enum synchronism;
     if (what_.way == direction::write) switch (what_.where) {
@@ -116,21 +117,20 @@ void running_access::begin(std::size_t offset, void* buffer, int count) {
 MPI_Status const& running_access::end() {
     bool const writing = what_.way == direction::write;
     if (what_.how == synchronism::nonblocking) {
-        mpi_.ok(MPI_Wait(&request_, &status_));
+        mpi_.ok(MPI_Wait(&request_, to_));
         mpi_.check_null(request_);
     } else if (what_.how == synchronism::split) {
         switch (what_.where) {
         case positioning::individual:
-            mpi_.ok(writing ? MPI_File_write_all_end(file_, buffer_, &status_)
-                            : MPI_File_read_all_end(file_, buffer_, &status_));
+            mpi_.ok(writing ? MPI_File_write_all_end(file_, buffer_, to_) : MPI_File_read_all_end(file_, buffer_, to_));
             break;
         case positioning::explicit_offset:
-            mpi_.ok(writing ? MPI_File_write_at_all_end(file_, buffer_, &status_)
-                            : MPI_File_read_at_all_end(file_, buffer_, &status_));
+            mpi_.ok(writing ? MPI_File_write_at_all_end(file_, buffer_, to_)
+                            : MPI_File_read_at_all_end(file_, buffer_, to_));
             break;
         default:
-            mpi_.ok(writing ? MPI_File_write_ordered_end(file_, buffer_, &status_)
-                            : MPI_File_read_ordered_end(file_, buffer_, &status_));
+            mpi_.ok(writing ? MPI_File_write_ordered_end(file_, buffer_, to_)
+                            : MPI_File_read_ordered_end(file_, buffer_, to_));
         }
     }
     return status_;
@@ -149,7 +149,7 @@ axis<before> const
 // Where the pieces lie: `slot` counts pieces in the view.
 struct plan_of_pieces {
     test_run& mpi;
-    access call;
+    data_access call;
     view_kind kind;
 
     std::size_t slot(int rank, int piece) const {
@@ -199,7 +199,7 @@ image in_order_of(plan_of_pieces const& plan, image const& found, image expected
 void begin_and_end(test_run& mpi, plan_of_pieces const& plan, MPI_File file, std::vector<buffer*> const& buffers) {
     auto const v = plan.view_of(mpi.rank);
     auto const& call = plan.call;
-    std::vector<running_access> running(pieces, running_access(mpi, call, file));
+    std::array<running_access, pieces> running{running_access(mpi, call, file), running_access(mpi, call, file)};
     auto const judge = [&](running_access& r) {
         auto const& status = r.end();
         mpi.expect(status).count(mpi.elements);

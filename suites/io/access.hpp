@@ -8,7 +8,7 @@ enum class direction { read, write };
 enum class positioning { explicit_offset, individual, shared, ordered };
 enum class synchronism { blocking, nonblocking, split };
 
-struct access {
+struct data_access {
     direction way;
     positioning where;
     bool collective;
@@ -16,12 +16,12 @@ struct access {
     bool uses_shared_pointer() const { return where == positioning::shared || where == positioning::ordered; }
 };
 
-axis<access> const& accesses();
+axis<data_access> const& accesses();
 inline axis_use reads() {
-    return only(accesses(), [](access const& a) { return a.way == direction::read; });
+    return only(accesses(), [](data_access const& a) { return a.way == direction::read; });
 }
 inline axis_use writes() {
-    return only(accesses(), [](access const& a) { return a.way == direction::write; });
+    return only(accesses(), [](data_access const& a) { return a.way == direction::write; });
 }
 // All ranks must have the same view when the shared file pointer is used (section 14.4.4).
 constraint shared_pointer_needs_same_view();
@@ -29,19 +29,23 @@ constraint shared_pointer_needs_same_view();
 // One access of `count` elements of the case's datatype: begun, and completed with its status.
 class running_access {
 public:
-    running_access(test_run& mpi, access const& what, MPI_File file) : mpi_(mpi), what_(what), file_(file) {}
+    running_access(test_run& mpi, data_access const& what, MPI_File file) : mpi_(mpi), what_(what), file_(file) {}
+    running_access(running_access const&) = delete;
+    running_access& operator=(running_access const&) = delete;
     void begin(std::size_t offset, void* buffer, int count); // `offset` in etypes, for explicit offsets only
     MPI_Status const& end();
+    void ignore_status() { to_ = MPI_STATUS_IGNORE; }
 
 private:
     int call(MPI_Offset offset, void* buffer, int count);
 
     test_run& mpi_;
-    access what_;
+    data_access what_;
     MPI_File file_;
     void* buffer_ = nullptr;
     MPI_Request request_ = MPI_REQUEST_NULL;
     MPI_Status status_ = poisoned_status();
+    MPI_Status* to_ = &status_;
 };
 
 } // namespace assay::io

@@ -50,16 +50,15 @@ axis<view_kind> const& views() {
 }
 
 namespace {
-constexpr std::size_t header = 13; // bytes before the first etype of a view; a multiple of nothing
-constexpr int tile = 5;            // etypes in a filetype with holes
-
-definition of_the_case(test_run const& mpi) {
-    return {mpi.map, [type = mpi.type] { return type; }, true};
-}
+constexpr int tile = 5; // etypes in a filetype with holes
 } // namespace
 
+definition type_of_case(test_run const& mpi) {
+    return {mpi.map, [type = mpi.type] { return type; }, true};
+}
+
 view make_view(test_run const& mpi, view_kind kind, int rank) {
-    auto const type = of_the_case(mpi);
+    auto const type = type_of_case(mpi);
     auto const extent = mpi.map.extent();
     switch (kind) {
     case view_kind::bytes: return {0, predefined("byte"), predefined("byte"), true};
@@ -101,6 +100,24 @@ axis_use file_counts() {
     });
 }
 
+axis_use thesis_types() {
+    return only(type_axis(), [](datatype const& t) { return !t.title.empty(); });
+}
+axis_use thesis_comms() {
+    return only(comm_axis(), [](communicator const& c) {
+        return c.kind == comm_kind::intra && !c.title.empty() && !c.sources && c.cart_dims == nullptr;
+    });
+}
+axis_use few_counts() {
+    return only(count_ladder(), [](count_value const& c) {
+        return c.kind == count_value::unit::elements ? c.n <= 1 || c.n == 17
+                                                     : c.kind == count_value::unit::bytes_ceil && c.n < 1u << 20;
+    });
+}
+constraint etypes_only() {
+    return where(type_axis(), [](datatype const& t) { return is_etype(t.map); });
+}
+
 // ---- What a file should hold
 
 namespace {
@@ -133,7 +150,7 @@ template <class Piece> void each_piece(view const& v, std::size_t first, std::si
 } // namespace
 
 image::image(std::size_t size, bool new_file)
-    : bytes(size, poison_byte), owner_(size, std::int16_t(new_file ? undefined : untouched)), new_file_(new_file) {}
+    : bytes(size, poison_byte), owner_(size, std::int16_t(new_file ? undefined : untouched)) {}
 
 void image::resize(std::size_t size) {
     bytes.resize(size, poison_byte);
@@ -151,6 +168,12 @@ void image::place(view const& v, std::size_t offset, layout const& map, std::uin
         for (std::size_t k = 0; k < n; ++k)
             owner_[to + k] = static_cast<std::int16_t>(carries[(from + k) % carries.size()] ? who : undefined);
     });
+}
+
+void image::place(std::size_t at, std::vector<unsigned char> const& data, int who) {
+    if (bytes.size() < at + data.size()) resize(at + data.size());
+    std::copy(data.begin(), data.end(), bytes.begin() + static_cast<std::ptrdiff_t>(at));
+    std::fill_n(owner_.begin() + static_cast<std::ptrdiff_t>(at), data.size(), static_cast<std::int16_t>(who));
 }
 
 bool image::agrees(view const& v, std::size_t offset, layout const& map, std::uint64_t key,

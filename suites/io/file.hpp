@@ -34,6 +34,14 @@ constraint views_of_etypes();
 // The file of a case in which each rank owns `parts` times the count stays below 4 MiB.
 constraint fits_file(int parts);
 axis_use file_counts(); // the ladder without its largest step: a file costs more than a message
+// For what does not depend on how data are laid out: the thesis' datatypes and communicators without topologies, and
+// few counts.
+axis_use thesis_types();
+axis_use thesis_comms();
+axis_use few_counts();
+constraint etypes_only();
+definition type_of_case(test_run const& mpi); // to build filetypes of
+constexpr std::size_t header = 13;            // bytes before the first etype of a view; a multiple of nothing
 
 // What a file should hold, byte by byte, and whose bytes these are.
 class image {
@@ -42,7 +50,8 @@ public:
     explicit image(std::size_t size = 0, bool new_file = true);
     // The message of `key`, `elements` of `map`, written by rank `who` at an offset (in etypes) of a view.
     void place(view const& v, std::size_t offset, layout const& map, std::uint64_t key, std::size_t elements, int who);
-    void resize(std::size_t size); // what is new is undefined
+    void place(std::size_t at, std::vector<unsigned char> const& data, int who); // bytes as they stand in the file
+    void resize(std::size_t size);                                               // what is new is undefined
     bool agrees(view const& v, std::size_t offset, layout const& map, std::uint64_t key, std::size_t elements) const;
     std::string difference(image const& found) const; // "" if `found` has the same size and the same judged bytes
 
@@ -51,7 +60,6 @@ public:
 private:
     std::vector<std::int16_t> owner_; // rank, or one of these
     enum : std::int16_t { undefined = -2, untouched = -1 };
-    bool new_file_;
 };
 
 // One file in a folder of its own, which disappears with the case.

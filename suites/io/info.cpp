@@ -1,0 +1,120 @@
+// Keller: "IO w/ Info" — hints may be ignored, yet must not change what is written and read (MPI-5.0 section 14.2.8).
+#include "suites/io/access.hpp"
+
+#include <fmt/format.h>
+#include <map>
+
+#include "mpi_calls.hpp"
+
+using namespace assay;
+using namespace assay::io;
+
+namespace {
+using hints = std::map<std::string, std::string>;
+axis<hints> const axis_of_hints(
+    "hints",
+    {{{"collective_buffering", "IO w/ Info", "reserved keys: small collective buffers on one node", nullptr},
+      {{"collective_buffering", "true"}, {"cb_block_size", "512"}, {"cb_buffer_size", "512"}, {"cb_nodes", "1"}}},
+     {{"access_style", "", "reserved keys: access_style and file_perm", nullptr},
+      {{"access_style", "write_once,random"}, {"file_perm", "0600"}}},
+     {{"unknown", "", "keys that no library knows", nullptr}, {{"assay_no_such_hint", "17"}}},
+     {{"romio_collective", "", "collective buffering and data sieving always", nullptr},
+      {{"romio_cb_write", "enable"},
+       {"romio_cb_read", "enable"},
+       {"romio_ds_write", "enable"},
+       {"romio_ds_read", "enable"},
+       {"ind_wr_buffer_size", "512"},
+       {"ind_rd_buffer_size", "512"}}},
+     {{"romio_independent", "", "collective buffering and data sieving never", nullptr},
+      {{"romio_cb_write", "disable"},
+       {"romio_cb_read", "disable"},
+       {"romio_ds_write", "disable"},
+       {"romio_ds_read", "disable"}}}});
+
+enum class given { open, set_view, set_info };
+axis<given> const givens("given", {{{"open", "", "to MPI_File_open", nullptr}, given::open},
+                                   {{"set_view", "", "to MPI_File_set_view", nullptr}, given::set_view},
+                                   {{"set_info", "", "to MPI_File_set_info", nullptr}, given::set_info}});
+
+MPI_Info make_info(test_run& mpi, hints const& wanted) {
+    MPI_Info info = MPI_INFO_NULL;
+    mpi.ok(MPI_Info_create(&info));
+    for (auto const& [key, value] : wanted) mpi.ok(MPI_Info_set(info, key.c_str(), value.c_str()));
+    return info;
+}
+
+hints hints_of(test_run& mpi, MPI_File file) {
+    hints found;
+    MPI_Info info = MPI_INFO_NULL;
+    mpi.ok(MPI_File_get_info(file, &info));
+    if (!mpi.check(info != MPI_INFO_NULL, "info", "MPI_File_get_info must give an info object, if an empty one"))
+        return found;
+    int keys = 0;
+    mpi.ok(MPI_Info_get_nkeys(info, &keys));
+    for (int i = 0; i < keys; ++i) {
+        char key[MPI_MAX_INFO_KEY + 1] = "", value[MPI_MAX_INFO_VAL + 1] = "";
+        int there = 0;
+        mpi.ok(MPI_Info_get_nthkey(info, i, key));
+        mpi.ok(MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &there));
+        if (mpi.check(there != 0, "info", fmt::format("the info object has no value of its own key {}", key)))
+            found[key] = value;
+    }
+    mpi.ok(MPI_Info_free(&info));
+    return found;
+}
+} // namespace
+
+ASSAY_TEST(io, info, requirements{"io.info.set", "io.info.get", "io.info.keeps_others", "io.info.harmless"},
+           over(axis_use{&axis_of_hints}, axis_use{&givens},
+                only(views(), [](view_kind v) { return v == view_kind::hole || v == view_kind::interleaved; }),
+                thesis_comms(), thesis_types(), few_counts()),
+           etypes_only(), fits_file(2)) {
+    auto const kind = mpi.at(views());
+    auto const how = mpi.at(givens);
+    auto const v = make_view(mpi, kind, mpi.rank);
+    auto const key = [&](int rank) { return mpi.key(0, rank, 0, rank, 0); };
+    auto const first = [&](int rank) {
+        return kind == view_kind::interleaved ? 0 : static_cast<std::size_t>(rank) * mpi.elements;
+    };
+    scratch_file scratch(mpi);
+    auto const whole = [&](image in) {
+        for (int r = 0; r < mpi.size; ++r)
+            in.place(make_view(mpi, kind, r), first(r), mpi.map, key(r), mpi.elements, r);
+        return in;
+    };
+    image const start(whole(image()).bytes.size() + 5, false);
+    scratch.make(&start.bytes);
+    auto info = make_info(mpi, mpi.at(axis_of_hints)), other = make_info(mpi, {{"assay_no_such_hint", "1"}});
+    open_file file(mpi, scratch.path(), MPI_MODE_RDWR, how == given::open ? info : MPI_INFO_NULL);
+    if (file.opened()) {
+        file.set(v, "native", how == given::set_view ? info : MPI_INFO_NULL);
+        if (how == given::set_info) mpi.ok(MPI_File_set_info(file, info));
+        // Section 14.6.7: the object may be freed once the call is complete.
+        mpi.ok(MPI_Info_free(&info));
+        auto const before = hints_of(mpi, file);
+        mpi.ok(MPI_File_set_info(file, other));
+        auto const after = hints_of(mpi, file);
+        for (auto const& [hint, value] : before) {
+            if (hint == "assay_no_such_hint") continue;
+            auto const now = after.find(hint);
+            mpi.check(now != after.end() && now->second == value, "info",
+                      fmt::format("MPI_File_set_info without the hint {} changed it from \"{}\" to \"{}\"", hint, value,
+                                  now == after.end() ? "(none)" : now->second));
+        }
+        auto &out = mpi.incoming(), &in = mpi.incoming();
+        out.fill(key(mpi.rank));
+        auto status = poisoned_status();
+        auto const offset = static_cast<MPI_Offset>(first(mpi.rank));
+        mpi.ok(MPI_File_write_at_all(file, offset, out, mpi.count, mpi.type, &status));
+        mpi.expect(status).count(mpi.elements);
+        mpi.ok(MPI_File_read_at_all(file, offset, in, mpi.count, mpi.type, &status)); // what this rank wrote itself
+        mpi.expect(status).count(mpi.elements);
+        file.close();
+        out.expect_unchanged();
+        in.expect(key(mpi.rank), mpi.elements, "of the file");
+    } else {
+        mpi.ok(MPI_Info_free(&info));
+    }
+    mpi.ok(MPI_Info_free(&other));
+    scratch.expect(whole(start));
+}

@@ -1,0 +1,68 @@
+// What a data access says of itself: at the end of the file, and whether it was cancelled (MPI-5.0 section 14.4.1.4).
+#include "suites/io/access.hpp"
+
+#include <algorithm>
+
+#include "mpi_calls.hpp"
+
+using namespace assay;
+using namespace assay::io;
+
+ASSAY_TEST(io, end_of_file, requirements{"io.status.end_of_file", "io.read.data"},
+           over(reads(), only(views(), [](view_kind v) { return v != view_kind::interleaved; }), thesis_comms(),
+                thesis_types(), few_counts()),
+           etypes_only(), fits_file(2),
+           where(accesses(), [](data_access const& a) { return a.where != positioning::shared; }),
+           note{"the last rank finds half of what it asked for"}) {
+    auto const call = mpi.at(accesses());
+    auto const v = make_view(mpi, mpi.at(views()), mpi.rank);
+    auto const key = [&](int rank) { return mpi.key(0, rank, 0, rank, 0); };
+    auto const piece = v.etypes(mpi.map, mpi.elements);
+    auto const there = [&](int rank) { return rank == mpi.size - 1 ? mpi.elements / 2 : mpi.elements; };
+    scratch_file scratch(mpi);
+    image content(v.by_default ? 0 : header);
+    for (int r = 0; r < mpi.size; ++r)
+        content.place(v, static_cast<std::size_t>(r) * piece, mpi.map, key(r), there(r), r);
+    scratch.make(&content.bytes);
+    open_file file(mpi, scratch.path(), MPI_MODE_RDONLY);
+    if (!file.opened()) return;
+    if (!v.by_default) file.set(v);
+    auto& in = mpi.incoming();
+    auto const offset = static_cast<std::size_t>(mpi.rank) * piece;
+    if (call.where == positioning::individual)
+        mpi.ok(MPI_File_seek(file, static_cast<MPI_Offset>(offset), MPI_SEEK_SET));
+    running_access running(mpi, call, file);
+    running.begin(offset, in, mpi.count);
+    mpi.expect(running.end()).count(there(mpi.rank));
+    // The standard does not say that the rest of the buffer stays as it was.
+    auto const extent = static_cast<std::size_t>(mpi.map.extent()), got = there(mpi.rank);
+    if (got < mpi.elements) {
+        auto* const rest = static_cast<unsigned char*>(in.address()) + mpi.map.true_lb() + got * extent;
+        auto* const end = rest + (mpi.elements - got - 1) * extent + mpi.map.true_extent();
+        mpi.check(std::all_of(rest, end, [](auto byte) { return byte == poison_byte; }), "data",
+                  "the buffer was changed behind the data that the file had", std::source_location::current(),
+                  level::advisory);
+        std::fill(rest, end, poison_byte);
+    }
+    in.expect(key(mpi.rank), got, "of the file, which ends behind it");
+    file.close();
+    scratch.expect(content);
+}
+
+ASSAY_TEST(io, status, requirements{"io.status.cancelled", "io.status.count", "io.status.ignore"},
+           over(axis_use{&accesses()}, thesis_comms(),
+                only(type_axis(), [](datatype const& t) { return t.name == "int"; }), few_counts())) {
+    auto const call = mpi.at(accesses());
+    scratch_file scratch(mpi);
+    std::vector<unsigned char> const zeros(2 * static_cast<std::size_t>(mpi.size) * mpi.elements * mpi.map.size());
+    scratch.make(&zeros);
+    open_file file(mpi, scratch.path(), MPI_MODE_RDWR);
+    if (!file.opened()) return;
+    auto& data = mpi.incoming();
+    running_access running(mpi, call, file);
+    running.begin(0, data, mpi.count);
+    mpi.expect(running.end()).count(mpi.elements).not_cancelled().error_untouched();
+    running.ignore_status();
+    running.begin(0, data, mpi.count);
+    running.end();
+}
