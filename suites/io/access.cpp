@@ -235,7 +235,7 @@ ASSAY_TEST(io, write,
            requirements{"io.write.data", "io.view.holes", "io.status.count", "io.pointer.individual",
                         "io.pointer.shared", "io.pointer.ordered", "io.pointer.explicit", "io.split_collective",
                         "io.nonblocking", "io.open.create", "io.file_size.high_byte"},
-           over(writes(), axis_use{&views()}, axis_use{&files}, communicators::intra(), datatypes::all(), file_counts(),
+           over(writes(), axis_use{&views()}, axis_use{&files}, file_comms(), datatypes::all(), file_counts(),
                 placements::all()),
            views_of_etypes(), shared_pointer_needs_same_view(), fits_file(2 * pieces)) {
     plan_of_pieces const plan{mpi, mpi.at(accesses()), mpi.at(views())};
@@ -269,8 +269,7 @@ ASSAY_TEST(io, read,
            requirements{"io.read.data", "io.view.holes", "io.status.count", "io.pointer.individual",
                         "io.pointer.shared", "io.pointer.ordered", "io.pointer.explicit", "io.split_collective",
                         "io.nonblocking"},
-           over(reads(), axis_use{&views()}, communicators::intra(), datatypes::all(), file_counts(),
-                placements::all()),
+           over(reads(), axis_use{&views()}, file_comms(), datatypes::all(), file_counts(), placements::all()),
            views_of_etypes(), shared_pointer_needs_same_view(), fits_file(2 * pieces),
            note{"the file is made without MPI; ranks that share a file pointer mark the pieces that they were given"}) {
     plan_of_pieces const plan{mpi, mpi.at(accesses()), mpi.at(views())};

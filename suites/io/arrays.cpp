@@ -50,7 +50,7 @@ ASSAY_TEST(io, array, requirements{"io.view.darray", "io.view.subarray", "io.vie
                      [](data_access const& a) {
                          return a.where == positioning::individual && a.how == synchronism::blocking;
                      }),
-                communicators::intra(), thesis_types(), few_counts()),
+                thesis_comms(), thesis_types(), few_counts()),
            etypes_only(), fits_file(3)) {
     auto const how = mpi.at(divisions);
     auto const call = mpi.at(accesses());

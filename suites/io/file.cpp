@@ -96,22 +96,31 @@ constraint fits_file(int parts) {
 
 axis_use file_counts() {
     return only(count_ladder(), [](count_value const& c) {
-        return c.kind == count_value::unit::elements || c.n < std::size_t{1} << 20;
-    });
-}
-
-axis_use thesis_types() {
-    return only(type_axis(), [](datatype const& t) { return !t.title.empty(); });
-}
-axis_use thesis_comms() {
-    return only(comm_axis(), [](communicator const& c) {
-        return c.kind == comm_kind::intra && !c.title.empty() && !c.sources && c.cart_dims == nullptr;
+        return c.kind == count_value::unit::elements || (c.kind == count_value::unit::bytes_ceil && c.n < 1u << 20);
     });
 }
 axis_use few_counts() {
     return only(count_ladder(), [](count_value const& c) {
         return c.kind == count_value::unit::elements ? c.n <= 1 || c.n == 17
                                                      : c.kind == count_value::unit::bytes_ceil && c.n < 1u << 20;
+    });
+}
+axis_use file_comms() {
+    return only(comm_axis(), [](communicator const& c) { return c.kind == comm_kind::intra && !c.title.empty(); });
+}
+axis_use thesis_comms() {
+    return only(comm_axis(), [](communicator const& c) {
+        return c.kind == comm_kind::intra && !c.title.empty() && !c.sources && c.cart_dims == nullptr;
+    });
+}
+axis_use thesis_types() {
+    return only(type_axis(), [](datatype const& t) { return !t.title.empty(); });
+}
+axis_use some_types() {
+    return only(type_axis(), [](datatype const& t) {
+        for (auto const* name : {"char", "int", "double_int", "vector_int", "type_mix_lb_ub"})
+            if (t.name == name) return true;
+        return false;
     });
 }
 constraint etypes_only() {

@@ -33,11 +33,14 @@ bool is_etype(layout const& map);
 constraint views_of_etypes();
 // The file of a case in which each rank owns `parts` times the count stays below 4 MiB.
 constraint fits_file(int parts);
-axis_use file_counts(); // the ladder without its largest step: a file costs more than a message
-// For what does not depend on how data are laid out: the thesis' datatypes and communicators without topologies, and
-// few counts.
+// A case with a file costs more than one with a message, and files know nothing of topologies or protocols: the counts are
+// fewer, the communicators those of the thesis. The tests of what does not depend on how data are laid out take its
+// datatypes, and fewer still.
+axis_use file_counts();
+axis_use file_comms();
+axis_use thesis_comms(); // without topologies
 axis_use thesis_types();
-axis_use thesis_comms();
+axis_use some_types();
 axis_use few_counts();
 constraint etypes_only();
 definition type_of_case(test_run const& mpi); // to build filetypes of

@@ -58,7 +58,7 @@ view stream() { return {0, predefined("byte"), predefined("byte"), true}; }
 ASSAY_TEST(io, open,
            requirements{"io.open.create", "io.open.amode", "io.open.group", "io.open.delete_on_close", "io.get_size",
                         "io.open.default_view"},
-           over(axis_use{&amodes}, communicators::intra())) {
+           over(axis_use{&amodes}, file_comms())) {
     auto const how = mpi.at(amodes);
     image const content = [&] {
         image made;

@@ -33,8 +33,8 @@ axis<arrangement> const arrangements(
 ASSAY_TEST(io, reread,
            requirements{"io.consistency.sync", "io.consistency.atomic", "io.consistency.reopen", "io.atomicity.flag",
                         "io.view.holes", "io.status.count", "io.pointer.seek"},
-           over(axis_use{&hows}, axis_use{&arrangements}, communicators::intra(), thesis_types(), few_counts()),
-           etypes_only(), fits_file(3), where(arrangements, count_ladder(), [](arrangement a, count_value const& c) {
+           over(axis_use{&hows}, axis_use{&arrangements}, thesis_comms(), thesis_types(), few_counts()), etypes_only(),
+           fits_file(3), where(arrangements, count_ladder(), [](arrangement a, count_value const& c) {
                return a != arrangement::by_seek || (c.kind == count_value::unit::elements && c.n <= 17);
            })) {
     auto const how = mpi.at(hows);
@@ -125,8 +125,8 @@ ASSAY_TEST(io, reread,
 }
 
 ASSAY_TEST(io, atomicity, requirements{"io.atomicity.conflict"},
-           over(only(views(), [](view_kind v) { return v == view_kind::type || v == view_kind::hole; }),
-                communicators::intra(), thesis_types(), few_counts()),
+           over(only(views(), [](view_kind v) { return v == view_kind::type || v == view_kind::hole; }), thesis_comms(),
+                some_types(), few_counts()),
            etypes_only(), fits_file(2),
            note{"all ranks write the same bytes at once: what is read and what remains is of one write"}) {
     constexpr int rounds = 3;

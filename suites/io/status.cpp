@@ -10,7 +10,7 @@ using namespace assay::io;
 
 ASSAY_TEST(io, end_of_file, requirements{"io.status.end_of_file", "io.read.data"},
            over(reads(), only(views(), [](view_kind v) { return v != view_kind::interleaved; }), thesis_comms(),
-                thesis_types(), few_counts()),
+                some_types(), few_counts()),
            etypes_only(), fits_file(2),
            where(accesses(), [](data_access const& a) { return a.where != positioning::shared; }),
            note{"the last rank finds half of what it asked for"}) {

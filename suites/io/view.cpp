@@ -36,7 +36,7 @@ struct given_type {
 } // namespace
 
 ASSAY_TEST(io, get_view, requirements{"io.get_view", "io.view.resets_pointers"},
-           over(only(views(), [](view_kind v) { return v != view_kind::bytes; }), thesis_comms(), datatypes::all(),
+           over(only(views(), [](view_kind v) { return v != view_kind::bytes; }), thesis_comms(), thesis_types(),
                 few_counts()),
            etypes_only(), fits_file(2)) {
     auto const kind = mpi.at(views());
