@@ -20,6 +20,7 @@ from runner.model import Target, Verdict, WrongUse
 KEYS = ("case", "library", "version", "transport", "np", "threads", "status", "sometimes", "reason", "link")
 STATUSES = ("fail", "crash", "timeout")
 _CASE_GLOB = re.compile(r"[a-z0-9_.+=/*?\[\]!-]+")
+_BRACES = re.compile(r"\{([^{}]*)\}")
 
 
 @dataclass(frozen=True)
@@ -173,6 +174,15 @@ def _read(path: Path) -> list[Entry]:
     return [entry for number, table in enumerate(tables, 1) for entry in _entries(f"{path}, entry {number}", table)]
 
 
+def expand(glob: str) -> list[str]:
+    """`a{b,c}d` → [abd, acd], as a shell does; braces may stand in braces."""
+    found = _BRACES.search(glob)  # the innermost
+    if not found:
+        return [glob]
+    ends = glob[: found.start()], glob[found.end() :]
+    return list(dict.fromkeys(made for word in found[1].split(",") for made in expand(word.join(ends))))
+
+
 def _entries(where: str, table: Any) -> list[Entry]:
     """One for each glob of a table."""
     if not isinstance(table, dict):
@@ -193,14 +203,15 @@ def _entries(where: str, table: Any) -> list[Entry]:
         ):
             raise WrongUse(f"{where}: {key} is {table[key]!r}; it must be a text that is not empty")
 
-    globs = [table["case"]] if isinstance(table["case"], str) else table["case"]
-    if not isinstance(globs, list) or not globs:
+    given = [table["case"]] if isinstance(table["case"], str) else table["case"]
+    if not isinstance(given, list) or not given or not all(isinstance(glob, str) for glob in given):
         raise WrongUse(f"{where}: case is {table['case']!r}; it must be a glob, or a list of globs")
+    globs = [made for glob in given for made in expand(glob)]
     for glob in globs:
-        if not isinstance(glob, str) or not _CASE_GLOB.fullmatch(glob):
+        if not _CASE_GLOB.fullmatch(glob):
             raise WrongUse(
                 f"{where}: case {glob!r} can match no case name; "
-                "names consist of a-z 0-9 _ . + = / (and * ? [ ] ! - for a glob)"
+                "names consist of a-z 0-9 _ . + = / (and * ? [ ] ! - { , } for a glob)"
             )
     if re.match(r"(?!https?://)[a-zA-Z][a-zA-Z0-9+.-]*:", table["link"]):
         raise WrongUse(f"{where}: link {table['link']!r} is neither http(s)://… nor the path of a reproducer")

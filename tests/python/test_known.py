@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from reports.known import Known, load
+from reports.known import Known, expand, load
 from runner.model import Launch, Target, Verdict, WrongUse
 
 ENTRY = """
@@ -162,6 +162,17 @@ def test_an_entry_may_list_several_globs(tmp_path: Path) -> None:
     assert told == ["fail", "xfail"]
     (unused,) = entries.unused()
     assert "p2p.ring*/type=int/* matched no case that ran" in unused
+
+
+def test_braces_stand_for_each_of_their_words(tmp_path: Path) -> None:
+    assert expand("a{b,c}d{e,}") == ["abde", "abd", "acde", "acd"]
+    assert expand("a{b,{c,d}e}") == ["ab", "ace", "ade"]
+    entries = known(tmp_path, ENTRY.replace("ring*/type=long_double_int", "{ring,alltoall}*/type={*_int,char}"))
+    told = {
+        case: entries.apply(Verdict(f"p2p.{case}/count=1", "t", "fail"), target()).status
+        for case in ("ring/type=long_int", "alltoall/a=b/type=char", "ring/type=int", "partner/type=char")
+    }
+    assert list(told.values()) == ["xfail", "xfail", "fail", "fail"]
 
 
 def test_nothing_known() -> None:
