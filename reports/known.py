@@ -19,8 +19,7 @@ from runner.model import Target, Verdict, WrongUse
 
 KEYS = ("case", "library", "version", "transport", "np", "threads", "status", "sometimes", "reason", "link")
 STATUSES = ("fail", "crash", "timeout")
-_CASE_GLOB = re.compile(r"[a-z0-9_.+=/*?\[\]!-]+")
-_BRACES = re.compile(r"\{([^{}]*)\}")
+_CASE_GLOB = re.compile(r"[a-z0-9_.+=/*?\[\]!{,}-]+")
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ class _Globs:
     """Some entries, compiled: most cases match none, and one pattern of all says so."""
 
     def __init__(self, entries: list[Entry]) -> None:
-        patterns = {entry: fnmatch.translate(entry.case) for entry in entries}
+        patterns = {entry: translate(entry.case) for entry in entries}
         self.entries = [(entry, re.compile(pattern).match) for entry, pattern in patterns.items()]
         self.any_match = re.compile("|".join(patterns.values())).match if patterns else None
 
@@ -83,7 +82,7 @@ class Matcher:
     """Which of some entries match a case. Entries that cannot match any case of a test are not tried for it."""
 
     def __init__(self, entries: Iterable[Entry]) -> None:
-        self.entries = [(re.split(r"[*?[]", entry.case, maxsplit=1)[0], entry) for entry in entries]
+        self.entries = [(re.split(r"[*?[{]", entry.case, maxsplit=1)[0], entry) for entry in entries]
         self.tests: dict[str, _Globs] = {}
 
     def matching(self, case: str) -> list[Entry]:
@@ -174,13 +173,20 @@ def _read(path: Path) -> list[Entry]:
     return [entry for number, table in enumerate(tables, 1) for entry in _entries(f"{path}, entry {number}", table)]
 
 
-def expand(glob: str) -> list[str]:
-    """`a{b,c}d` → [abd, acd], as a shell does; braces may stand in braces."""
-    found = _BRACES.search(glob)  # the innermost
-    if not found:
-        return [glob]
-    ends = glob[: found.start()], glob[found.end() :]
-    return list(dict.fromkeys(made for word in found[1].split(",") for made in expand(word.join(ends))))
+def translate(glob: str) -> str:
+    """A regular expression for a whole case name: as fnmatch, and `{a,b}` is a or b. "" when braces do not pair up."""
+    made, depth = "", 0
+    for piece in re.split(r"([{,}])", glob):
+        depth += {"{": 1, "}": -1}.get(piece, 0)
+        if depth < 0:
+            return ""
+        if piece == "," and depth:
+            made += "|"
+        elif piece in ("{", "}"):
+            made += "(?:" if piece == "{" else ")"
+        else:
+            made += fnmatch.translate(piece)[len("(?s:") : -len(r")\Z")]
+    return "" if depth else rf"(?s:{made})\Z"
 
 
 def _entries(where: str, table: Any) -> list[Entry]:
@@ -203,12 +209,11 @@ def _entries(where: str, table: Any) -> list[Entry]:
         ):
             raise WrongUse(f"{where}: {key} is {table[key]!r}; it must be a text that is not empty")
 
-    given = [table["case"]] if isinstance(table["case"], str) else table["case"]
-    if not isinstance(given, list) or not given or not all(isinstance(glob, str) for glob in given):
+    globs = [table["case"]] if isinstance(table["case"], str) else table["case"]
+    if not isinstance(globs, list) or not globs:
         raise WrongUse(f"{where}: case is {table['case']!r}; it must be a glob, or a list of globs")
-    globs = [made for glob in given for made in expand(glob)]
     for glob in globs:
-        if not _CASE_GLOB.fullmatch(glob):
+        if not isinstance(glob, str) or not _CASE_GLOB.fullmatch(glob) or not translate(glob):
             raise WrongUse(
                 f"{where}: case {glob!r} can match no case name; "
                 "names consist of a-z 0-9 _ . + = / (and * ? [ ] ! - { , } for a glob)"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from reports.known import Known, expand, load
+from reports.known import Known, load, translate
 from runner.model import Launch, Target, Verdict, WrongUse
 
 ENTRY = """
@@ -165,8 +166,14 @@ def test_an_entry_may_list_several_globs(tmp_path: Path) -> None:
 
 
 def test_braces_stand_for_each_of_their_words(tmp_path: Path) -> None:
-    assert expand("a{b,c}d{e,}") == ["abde", "abd", "acde", "acd"]
-    assert expand("a{b,{c,d}e}") == ["ab", "ace", "ade"]
+    words = ["ab", "abc", "abe", "ac", "ace", "acx", "ade", "axbyce", "a,b"]
+    for glob, matching in {
+        "a{b,c}{e,}": ["ab", "abe", "ac", "ace"],
+        "a{b,{c,d}e}": ["ab", "ace", "ade"],
+        "a{*b,c}*{c,x}*": ["abc", "acx", "axbyce"],
+        "a,?": ["a,b"],
+    }.items():
+        assert [word for word in words if re.match(translate(glob), word)] == matching, glob
     entries = known(tmp_path, ENTRY.replace("ring*/type=long_double_int", "{ring,alltoall}*/type={*_int,char}"))
     told = {
         case: entries.apply(Verdict(f"p2p.{case}/count=1", "t", "fail"), target()).status
@@ -201,6 +208,8 @@ def test_nothing_known() -> None:
         (('library = "mpich"', "library = 3"), "entry 2: library is 3; it must be a text"),
         (("library", "libary"), "entry 2: 'libary' is not a key of a known failure; did you mean library?"),
         (("p2p.ring*", "P2P ring*"), "entry 2: case 'P2P ring.*' can match no case name"),
+        (("p2p.ring*", "p2p.{ring,alltoall*"), r"entry 2: case 'p2p.\{ring.*' can match no case name"),
+        (("p2p.ring*", "p2p.ring}*{"), r"entry 2: case 'p2p.ring\}.*' can match no case name"),
         (("[[known]]", "[[knwon]]"), "'knwon' is not known here; each known failure is a"),
         (('"mpich"', '"mpich'), "is not TOML"),
     ],
