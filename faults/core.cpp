@@ -200,6 +200,9 @@ void edit_data(receive const& posted, int count) {
     case fault::irecv_wrong: return flip_if(posted.how == arrival::immediate);
     case fault::mrecv_wrong: return flip_if(posted.how == arrival::matched);
     case fault::persistent_second_start: return flip_if(posted.how == arrival::persistent && posted.starts >= 2);
+    case fault::thread_data: return flip_if(!in_main_thread());
+    case fault::partitions_differ: return flip_if(posted.partitions > 0 && posted.partitions != send_partitions);
+    case fault::spawned_data: return flip_if(spawned());
     case fault::partition_lost:
         if (posted.partitions > 0)
             edit(posted, count,
@@ -224,6 +227,16 @@ void edit_status(receive const& posted, MPI_Status* status, int count) {
     case fault::status_source_inter:
         if (is_inter(posted.comm)) status->MPI_SOURCE += 1;
         return;
+    case fault::thread_handover:
+        if (posted.serial != 0 && pthread_equal(posted.starter, pthread_self()) == 0) status->MPI_TAG += 1;
+        return;
+    case fault::thread_message_twice: {
+        static std::atomic<int> last_tag{0};
+        int const tag = status->MPI_TAG;
+        if (!in_main_thread()) status->MPI_TAG = last_tag;
+        last_tag = tag;
+        return;
+    }
     default: return;
     }
 }
@@ -281,6 +294,7 @@ void remember(MPI_Request request, receive posted) {
     if (request == MPI_REQUEST_NULL || posted.source == MPI_PROC_NULL) return;
     std::lock_guard const lock(requests_lock);
     posted.serial = ++next_serial;
+    posted.starter = pthread_self();
     requests[key(request)] = posted;
 }
 
@@ -382,6 +396,20 @@ int after_send(send const& message, int code) {
 }
 
 // ---- Odds and ends
+
+std::atomic<int> send_partitions{0};
+
+bool in_main_thread() {
+    int flag = 0;
+    PMPI_Is_thread_main(&flag);
+    return flag != 0;
+}
+
+bool spawned() {
+    MPI_Comm parent = MPI_COMM_NULL;
+    PMPI_Comm_get_parent(&parent);
+    return parent != MPI_COMM_NULL;
+}
 
 void spoil(void* address) { write_byte(address, lost(*static_cast<unsigned char*>(address))); }
 

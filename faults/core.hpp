@@ -3,8 +3,10 @@
 #pragma once
 #include "fault_list.hpp" // made by CMake from faults/*.toml
 
+#include <atomic>
 #include <cstdint>
 #include <mpi.h>
+#include <pthread.h>
 
 // Open MPI 5 has what it offers of MPI-4 in its header and says MPI_VERSION 3.
 #if MPI_VERSION >= 4 || defined(MPI_SESSION_NULL)
@@ -49,6 +51,7 @@ struct receive {
     int partitions = 0; // of a partitioned receive; 0 otherwise
     bool active = true; // false: a persistent receive that is not started
     int starts = 0;
+    pthread_t starter = {};   // the thread that called for it
     std::uint64_t serial = 0; // tells apart receives whose handles have the same value
 };
 
@@ -94,6 +97,10 @@ int before_send(send& message);
 int after_send(send const& message, int code);
 
 // ---- Odds and ends
+
+bool in_main_thread();                   // that which initialized MPI
+extern std::atomic<int> send_partitions; // of the last partitioned send
+bool spawned();                          // whether other processes started this one
 
 void spoil(void* address); // one byte; left alone if it cannot be written
 int bytes_of(MPI_Status const* status);

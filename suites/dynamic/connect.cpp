@@ -110,7 +110,7 @@ ASSAY_TEST(dynamic, connect_spawned,
         disconnect(mpi, second);
     }
     if (!is_child() && first && port[0] != '\0') mpi.ok(MPI_Close_port(port.data()));
-    part(mpi, link, n);
+    part(mpi, link);
 }
 
 ASSAY_TEST(dynamic, publish, requirements{"dynamic.port", "dynamic.publish"}, over(all_ranks()), thread_unsafe{},

@@ -91,15 +91,16 @@ void disconnect(test_run& mpi, MPI_Comm& comm) {
     mpi.check(comm == MPI_COMM_NULL, "own", "a disconnected communicator must have become MPI_COMM_NULL");
 }
 
-void part(test_run& mpi, MPI_Comm link, int children) {
+void part(test_run& mpi, MPI_Comm link) {
     constexpr int last_word = 9;
     if (is_child()) {
         tell_findings();
         mpi.ok(MPI_Send(nullptr, 0, MPI_BYTE, 0, last_word, link));
     } else {
-        int rank = 0;
+        int rank = 0, there = 0;
         MPI_Comm_rank(link, &rank);
-        for (int from = 0; rank == 0 && from < children; ++from)
+        MPI_Comm_remote_size(link, &there);
+        for (int from = 0; rank == 0 && from < there; ++from)
             mpi.ok(MPI_Recv(nullptr, 0, MPI_BYTE, from, last_word, link, MPI_STATUS_IGNORE));
     }
     disconnect(mpi, link);

@@ -28,7 +28,7 @@ MPI_Comm to_parents(test_run& mpi);
 void talk(test_run& mpi, MPI_Comm link, membership const& here);
 
 // Spawned processes tell what they found while the parents wait for it; then both sides disconnect.
-void part(test_run& mpi, MPI_Comm link, int children);
+void part(test_run& mpi, MPI_Comm link);
 void disconnect(test_run& mpi, MPI_Comm& comm);
 
 } // namespace assay::dynamic

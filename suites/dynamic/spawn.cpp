@@ -103,7 +103,7 @@ ASSAY_TEST(dynamic, spawn,
             link = copy;
         }
     }
-    part(mpi, link, n);
+    part(mpi, link);
 }
 
 ASSAY_TEST(dynamic, spawn_arguments, requirements{"dynamic.argv"}, over(axis_use{&argument_lists}, few_comms()),
@@ -120,7 +120,7 @@ ASSAY_TEST(dynamic, spawn_arguments, requirements{"dynamic.argv"}, over(axis_use
                                          MPI_ERRCODES_IGNORE)))
             return;
     }
-    part(mpi, link, 1);
+    part(mpi, link);
 }
 
 ASSAY_TEST(dynamic, spawn_multiple,
@@ -154,7 +154,7 @@ ASSAY_TEST(dynamic, spawn_multiple,
     talk(mpi, link,
          is_child() ? membership{.rank = mpi.rank, .size = n, .remote_size = ranks, .side = 1}
                     : membership{.rank = mpi.rank, .size = ranks, .remote_size = n});
-    part(mpi, link, n);
+    part(mpi, link);
 }
 
 ASSAY_TEST(dynamic, universe, requirements{"dynamic.get_parent", "dynamic.universe_size"}, over(few_comms())) {
