@@ -51,7 +51,7 @@ def test_every_pattern_has_cases(pattern: str, suite: plan.Suite, tests: dict[st
         values = [value for value in tests[test][axis] if fnmatchcase(value, wanted)]
         assert values, f"{axis} has no value {wanted}"
         arguments.append(f"--axis={axis}={','.join(values)}")
-    assert [line for line in suite.ask("cases", 4, arguments) if line["case"].startswith(f"{test}/")]
+    assert [line for line in suite.ask("cases", 4, arguments) if "unsupported" not in line]
 
 
 @pytest.mark.parametrize(("title", "axis", "least"), [("Communicators", "comm", 14), ("Datatypes", "type", 31)])
