@@ -106,12 +106,37 @@ void head(safe_line& line, char const* kind) {
     line << kind << " " << static_cast<long long>(events().current()) << " " << event_log::now() << " {";
 }
 
+// The unwinder asks malloc for memory. Where the process died inside malloc, which found its heap damaged, that never
+// comes back: after a while the last words are said without a stack. Any thread may be the one that gets the alarm.
+constexpr unsigned seconds_for_stack = 3;
+std::atomic<int> dying_of{0};
+std::atomic<char const*> dying_call{""};
+std::atomic<bool> dying_inside{false};
+
+void on_stuck(int) {
+    safe_line line;
+    head(line, "X");
+    line << "\"signal\":\"" << signal_name(dying_of) << "\",\"call\":\"" << dying_call
+         << "\",\"in_mpi\":" << (dying_inside ? "true" : "false") << ",\"stack\":[]}\n";
+    events().dying(line.data, line.used);
+    std::signal(dying_of, SIG_DFL);
+    kill(own_pid, dying_of);
+}
+
 void on_fatal(int number, siginfo_t*, void* context) {
     if (getpid() == own_pid && !said.exchange(true)) {
+        dying_of = number;
+        dying_call = last_call.name;
+        dying_inside = last_call.inside;
+        struct sigaction action {};
+        action.sa_handler = on_stuck;
+        sigaction(SIGALRM, &action, nullptr);
+        alarm(seconds_for_stack);
         safe_line line;
         head(line, "X");
         line << "\"signal\":\"" << signal_name(number) << "\",";
         call_and_stack(line, context);
+        alarm(0);
         events().dying(line.data, line.used);
     }
     std::signal(number, SIG_DFL);

@@ -81,6 +81,27 @@ TEST_F(last_words, ofACrash) {
     EXPECT_TRUE(on_stack(words, "crash_here")) << words;
 }
 
+// malloc aborts with its lock held, and the unwinder needs malloc.
+TEST_F(last_words, ofADamagedHeap) {
+    int const status = in_child([] {
+        std::thread([] { pause(); }).detach();                // with one thread there is no lock
+        for (std::size_t size = 16; size <= 1024; size += 16) // nor for what the thread keeps in store
+            for (int i = 0; i < 200; ++i) {
+                void* volatile taken = std::malloc(size);
+                (void)taken;
+            }
+        void* volatile block = std::malloc(3000);
+        void* volatile behind = std::malloc(3000);
+        std::free(block);
+        std::free(block);
+        std::free(behind);
+    });
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT) << status;
+    auto const words = event('X');
+    EXPECT_EQ(words["signal"], "SIGABRT");
+    EXPECT_EQ(words["call"], "MPI_Recv");
+}
+
 TEST_F(last_words, ofACrashAfterACall) {
     in_child([] {
         returned(0);
