@@ -27,6 +27,8 @@ from runner import build, targets
 from runner.model import CannotRun, Launch, Target, WrongUse
 from runner.procs import Guarded, busyness, wait_for
 
+MOST_PATIENCE = 4.0  # times the timeout, on a busy machine: some reproducers are there to hang
+
 BUG, OK, CRASH, HANG, NOT_APPLICABLE, BROKEN = "BUG", "OK", "crash", "hang", "n/a", "broken"
 STYLE = {BUG: "magenta", OK: "green", CRASH: "bold red", HANG: "bold red", NOT_APPLICABLE: "dim", BROKEN: "bold red"}
 _LACKS = re.compile(  # what compilers, linkers and loaders say of a procedure or constant that is not there
@@ -184,7 +186,7 @@ def _run(target: Target, made: Recipe) -> Outcome:
         guarded = Guarded(Launch(launch.argv, launch.env, launch.local), folder)
         try:
             guarded.note_shared_memory()
-            deadline = time.monotonic() + made.timeout * busyness(target.oversubscription)
+            deadline = time.monotonic() + made.timeout * min(busyness(target.oversubscription), MOST_PATIENCE)
             while not guarded.ended and time.monotonic() < deadline:
                 if guarded.fd in wait_for([guarded.fd], 0.5):
                     guarded.listen()
