@@ -18,7 +18,7 @@ from reports.evidence import NOT_RUN
 from runner.model import Target, Verdict, WrongUse
 
 KEYS = ("case", "library", "version", "transport", "np", "threads", "status", "sometimes", "reason", "link")
-STATUSES = ("fail", "crash", "timeout")
+STATUSES = ("fail", "crash", "timeout", "lost")
 _CASE_GLOB = re.compile(r"[a-z0-9_.+=/*?\[\]!{,}-]+")
 
 
