@@ -231,7 +231,7 @@ std::string image::difference(image const& found) const {
 scratch_file::scratch_file(test_run& mpi)
     : mpi_(mpi),
       folder_(fmt::format("{}/case-{:016x}", mpi.the_job.scratch, mpi.key(0, 0, 0, 0, 0))), // tells apart threads too
-      path_(folder_ + "/file") {}
+      path_(folder_ + "/" + folder_.substr(folder_.size() - 16)) {}
 
 scratch_file::~scratch_file() {
     std::error_code ignored;
