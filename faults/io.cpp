@@ -92,6 +92,13 @@ char* behind_last_byte(data_access const& a) {
                                      : nullptr;
 }
 
+// As if `count` elements had been accessed.
+void set_count(MPI_Status* status, MPI_Datatype type, int count) {
+    int size = 0;
+    PMPI_Type_size(type, &size);
+    PMPI_Status_set_elements(status, MPI_BYTE, size * count);
+}
+
 // Changes what is done.
 void before(data_access& a) {
     bool const writes = a.direction == way::write;
@@ -133,7 +140,7 @@ void after(data_access const& a, MPI_Status* status) {
         if (status != nullptr) PMPI_Status_set_elements(status, MPI_BYTE, bytes_of(status) + 1);
         return;
     case fault::io_status_of_request: // of all that was asked for, whatever there was
-        if (status != nullptr) PMPI_Status_set_elements(status, a.type, a.count);
+        if (status != nullptr) set_count(status, a.type, a.count);
         return;
     case fault::io_status_cancelled:
         if (status != nullptr) PMPI_Status_set_cancelled(status, 1);
@@ -154,7 +161,7 @@ template <class Call> int with_status(data_access a, MPI_Status* given, Call cal
     MPI_Status* const status = given == MPI_STATUS_IGNORE ? &own : given;
     auto const asked = a;
     if (planted == fault::io_writes_late && a.direction == way::write && a.position == pointer::none && !a.collective) {
-        PMPI_Status_set_elements(status, a.type, a.count);
+        set_count(status, a.type, a.count);
         PMPI_Status_set_cancelled(status, 0);
         known(a.file).late.push_back(a);
         return MPI_SUCCESS;
@@ -169,10 +176,7 @@ template <class Call> int with_status(data_access a, MPI_Status* given, Call cal
         a.offset += etypes(one);
         --a.count;
         int const code = call(a, status);
-        PMPI_Status_set_elements(status, MPI_BYTE, 0);
-        int size = 0;
-        PMPI_Type_size(a.type, &size);
-        PMPI_Status_set_elements(status, MPI_BYTE, size * asked.count);
+        set_count(status, a.type, asked.count);
         return code;
     }
     if (planted == fault::io_read_shared_same && a.position == pointer::shared && a.direction == way::read)
@@ -183,7 +187,6 @@ template <class Call> int with_status(data_access a, MPI_Status* given, Call cal
         int size = 1;
         int const rank = rank_of(a.file, size);
         // The last rank comes first. The pointer is moved by an ordered access of the same size.
-        std::vector<char> aside; // keeps alive what a read would have to go to
         MPI_Offset at = 0;
         int amode = 0;
         PMPI_File_get_amode(a.file, &amode);
@@ -198,7 +201,7 @@ template <class Call> int with_status(data_access a, MPI_Status* given, Call cal
     before(a);
     int const code = call(a, status);
     // Faults that shorten an access keep silent about it.
-    if (a.count != asked.count) PMPI_Status_set_elements(status, a.type, asked.count);
+    if (a.count != asked.count) set_count(status, a.type, asked.count);
     after(asked, status);
     return code;
 }
@@ -297,6 +300,20 @@ BEGIN_BY_POINTER(read_all_begin, READ, individual)
 BEGIN_BY_POINTER(write_all_begin, WRITE, individual)
 BEGIN_BY_POINTER(read_ordered_begin, READ, ordered)
 BEGIN_BY_POINTER(write_ordered_begin, WRITE, ordered)
+
+#define END(name, direction)                                                                                           \
+    int MPI_File_##name(MPI_File file, BUFFER_OF(direction) buffer, MPI_Status* status) {                              \
+        int const code = PMPI_File_##name(file, buffer, status);                                                       \
+        if (planted == fault::io_status_cancelled && status != MPI_STATUS_IGNORE)                                      \
+            PMPI_Status_set_cancelled(status, 1);                                                                      \
+        return code;                                                                                                   \
+    }
+END(read_at_all_end, READ)
+END(write_at_all_end, WRITE)
+END(read_all_end, READ)
+END(write_all_end, WRITE)
+END(read_ordered_end, READ)
+END(write_ordered_end, WRITE)
 
 // ---- Files
 
