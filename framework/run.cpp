@@ -107,9 +107,7 @@ buffer& test_run::outgoing(int to, int serial) {
 
 buffer& test_run::incoming() { return incoming(elements); }
 
-buffer& test_run::unfilled(std::size_t n) {
-    return buffers_.emplace_back(pool_, findings, map, n, where_to_place());
-}
+buffer& test_run::unfilled(std::size_t n) { return buffers_.emplace_back(pool_, findings, map, n, where_to_place()); }
 
 buffer& test_run::incoming(std::size_t n) {
     auto& b = unfilled(n);
