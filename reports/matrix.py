@@ -230,6 +230,8 @@ def write_matrix(evidences: Sequence[Evidence], path: Path) -> Path:
 
 def print_matrix(evidences: Sequence[Evidence], page: Path, console: Console) -> None:
     """Print percentages by target and suite, what was not as expected, and the line for scripts last."""
+    if not console.is_terminal:  # a log has no right edge
+        console.width = max(console.width, 160)
     matrix = Matrix(evidences)
     suites = sorted(matrix.suites)
     table = Table(box=None, pad_edge=False, header_style="dim")

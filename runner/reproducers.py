@@ -352,6 +352,8 @@ def _target(name: str, library: targets.Library, np: int, threads: int) -> Targe
 
 def print_report(found: Found, console: Console) -> None:
     """A table of reproducers and libraries; then what disagrees, in sentences."""
+    if not console.is_terminal:  # a log has no right edge
+        console.width = max(console.width, 160)
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("reproducer", no_wrap=True)
     for library in found.libraries:
