@@ -7,6 +7,7 @@
  * observed: elements beyond the first 64 KiB are wrong, or a call returns an error "Invalid datatype" (MPICH 5.0.2). With
  *   MPI_C_LONG_DOUBLE_COMPLEX an assertion in typerep_yaksa_pack.c fails and ends the job.
  */
+// run: np=1 timeout=20
 #include <mpi.h>
 #include <stdio.h>
 

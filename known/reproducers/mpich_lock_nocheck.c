@@ -7,6 +7,7 @@
  * expected: each process gets its three locks of its own window, one after the other; nobody else locks it.
  * observed: the exclusive lock is never granted (MPICH 5.0.2).
  */
+// run: np=1 timeout=20
 #include <mpi.h>
 #include <stdio.h>
 #include <unistd.h>

@@ -5,6 +5,7 @@
  * expected: in every pair the smaller value with its index is left: {i - 0.5, 1000 + i} for odd i, {i, i} for even i.
  * observed: pairs are mixed up (Open MPI 5.0.11).
  */
+// run: np=2 timeout=20
 #include <mpi.h>
 #include <stdio.h>
 

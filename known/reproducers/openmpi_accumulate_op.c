@@ -8,6 +8,7 @@
  * observed: the window holds 12 after all of them, 0 after bitwise exclusive or (Open MPI 5.0.11); only the logical ones
  *   are wrong in 4.1.8. Windows of MPI_Win_allocate are not concerned.
  */
+// run: np=2 timeout=20
 #include <mpi.h>
 #include <stdio.h>
 

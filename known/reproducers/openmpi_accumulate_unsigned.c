@@ -6,6 +6,7 @@
  * expected: the minimum of 1 and 2^63 is 1, the maximum is 2^63.
  * observed: the other way round (Open MPI 5.0.11).
  */
+// run: np=2 timeout=20
 #include <mpi.h>
 #include <stdio.h>
 

@@ -5,6 +5,7 @@
  * expected: a window on MPI_COMM_SELF.
  * observed: an error is returned (Debian's Open MPI 4.1.4).
  */
+// run: np=1 timeout=20
 #include <mpi.h>
 #include <stdio.h>
 

@@ -6,6 +6,7 @@
  * expected: an empty string of length 0.
  * observed: a string such as "MPI_WIN 2" (Open MPI 4.1.8, 5.0.11).
  */
+// run: np=1 timeout=20
 #include <mpi.h>
 #include <stdio.h>
 
