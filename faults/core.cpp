@@ -279,6 +279,11 @@ namespace {
 
 std::mutex requests_lock;
 std::map<std::uintptr_t, receive> requests;
+struct completion {
+    std::function<void()> what;
+    bool persistent;
+};
+std::map<std::uintptr_t, completion> completions;
 std::set<std::uintptr_t> pretended;
 std::uint64_t next_serial = 0;
 
@@ -327,6 +332,20 @@ void completed(MPI_Request request, receive const& posted) {
 void forget(MPI_Request request) {
     std::lock_guard const lock(requests_lock);
     requests.erase(key(request));
+    completions.erase(key(request));
+}
+
+void when_complete(MPI_Request request, std::function<void()> what, bool persistent) {
+    std::lock_guard const lock(requests_lock);
+    if (request != MPI_REQUEST_NULL) completions[key(request)] = {std::move(what), persistent};
+}
+
+void run_completion(MPI_Request completed) {
+    std::lock_guard const lock(requests_lock);
+    auto const found = completions.find(key(completed));
+    if (found == completions.end()) return;
+    found->second.what();
+    if (!found->second.persistent) completions.erase(found);
 }
 
 void pretend_cancelled(MPI_Request request) {
@@ -411,7 +430,11 @@ bool spawned() {
     return parent != MPI_COMM_NULL;
 }
 
-void spoil(void* address) { write_byte(address, lost(*static_cast<unsigned char*>(address))); }
+void spoil(void* address) {
+    unsigned char now = 0;
+    iovec local{&now, 1}, remote{address, 1};
+    if (process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == 1) write_byte(address, lost(now));
+}
 
 int bytes_of(MPI_Status const* status) {
     int count = 0;

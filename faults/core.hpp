@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <mpi.h>
 #include <pthread.h>
 
@@ -71,6 +72,10 @@ void started(MPI_Request request);
 void completed(MPI_Request request, receive const& posted);
 void forget(MPI_Request request);
 
+// Requests of collective operations: what is done each time such a request completes. `persistent`: until it is freed.
+void when_complete(MPI_Request request, std::function<void()> what, bool persistent);
+void run_completion(MPI_Request completed); // `completed` is the handle before the completing call
+
 // Sends that MPI_Cancel was told about under cancel_lies.
 void pretend_cancelled(MPI_Request request);
 bool was_pretended(MPI_Request request);
@@ -102,7 +107,7 @@ bool in_main_thread();                   // that which initialized MPI
 extern std::atomic<int> send_partitions; // of the last partitioned send
 bool spawned();                          // whether other processes started this one
 
-void spoil(void* address); // one byte; left alone if it cannot be written
+void spoil(void* address); // one byte; left alone if it cannot be read or written
 int bytes_of(MPI_Status const* status);
 // Saves the data of `count` elements and puts it back: what a receive into that buffer wrote is undone.
 class snapshot {

@@ -122,6 +122,7 @@ void complete(pending const& before, MPI_Request* request, MPI_Status* status,
               fault keeps = fault::wait_keeps_request) {
     if (before.handle == MPI_REQUEST_NULL) return spoil_empty_status(status);
     if (was_pretended(before.handle)) PMPI_Status_set_cancelled(status, 1);
+    run_completion(before.handle);
     if (before.is_receive) {
         completed(before.handle, before.posted);
         received(before.posted, status);

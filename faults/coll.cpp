@@ -1,0 +1,587 @@
+// The collective procedures that the shim stands in front of, blocking, nonblocking and persistent.
+#include "core.hpp"
+
+#include <cstring>
+#include <list>
+#include <vector>
+
+using namespace assay_faults;
+
+namespace {
+
+bool idle() { return planted == fault::unset; }
+
+// `count` elements of a datatype, `displacement` bytes behind an address.
+struct area {
+    void* base;
+    MPI_Aint displacement;
+    int count;
+    MPI_Datatype type;
+
+    MPI_Aint extent() const {
+        MPI_Aint lb = 0, size = 0;
+        PMPI_Type_get_extent(type, &lb, &size);
+        return size;
+    }
+    bool empty() const {
+        int size = 0;
+        PMPI_Type_size(type, &size);
+        return count <= 0 || size <= 0;
+    }
+    char* start() const { return static_cast<char*>(base) + displacement; }
+    // The first data byte of element n, which may be the one behind the last.
+    char* data(int n = 0) const {
+        MPI_Aint lb = 0, size = 0;
+        PMPI_Type_get_true_extent(type, &lb, &size);
+        return start() + n * extent() + lb;
+    }
+};
+
+std::vector<char> load(area const& a) {
+    std::vector<char> stream;
+    int room = 0, position = 0;
+    if (a.empty() || PMPI_Pack_size(a.count, a.type, MPI_COMM_SELF, &room) != MPI_SUCCESS) return stream;
+    stream.resize(static_cast<std::size_t>(room));
+    PMPI_Pack(a.start(), a.count, a.type, stream.data(), room, &position, MPI_COMM_SELF);
+    stream.resize(static_cast<std::size_t>(position));
+    return stream;
+}
+void store(std::vector<char> const& stream, area const& a) {
+    int position = 0;
+    if (!stream.empty() && !a.empty())
+        PMPI_Unpack(stream.data(), static_cast<int>(stream.size()), &position, a.start(), a.count, a.type,
+                    MPI_COMM_SELF);
+}
+
+// What one operation does on this process.
+struct operation {
+    std::vector<area> sent, received;
+    void* bystander = nullptr; // a buffer that the operation does not touch here
+    bool in_place = false, inter = false, garbage = false;
+    int completed = 0; // times
+
+    // Faults that strike before the operation starts: in-place input is spoiled.
+    void begin(area const& input) const {
+        if (planted == fault::coll_in_place_input && in_place && !input.empty()) spoil(input.data());
+    }
+    // Faults of the result. Returns what the call, or the completion, does.
+    void end() {
+        ++completed;
+        bool const fresh = !received.empty() && !received.back().empty();
+        switch (planted) {
+        case fault::coll_data_lost:
+            if (fresh) spoil(received.back().data());
+            break;
+        case fault::coll_last_element:
+            if (fresh) spoil(received.back().data(received.back().count - 1));
+            break;
+        case fault::coll_behind_end:
+            if (fresh) spoil(received.back().data(received.back().count));
+            break;
+        case fault::coll_before_start:
+            if (fresh && received.front().extent() > 0) spoil(received.front().data() - 1);
+            break;
+        case fault::coll_gap:
+            for (std::size_t i = 0; i + 1 < received.size(); ++i)
+                if (auto const& a = received[i]; !a.empty() && a.data(a.count) < received[i + 1].data())
+                    spoil(a.data(a.count));
+            break;
+        case fault::coll_send_buffer:
+            if (!sent.empty() && !sent.front().empty()) spoil(sent.front().data());
+            break;
+        case fault::coll_blocks_swapped:
+            if (received.size() > 1 && received[0].count == received[1].count) {
+                auto const first = load(received[0]), second = load(received[1]);
+                store(second, received[0]);
+                store(first, received[1]);
+            }
+            break;
+        case fault::coll_own_group:
+            if (inter && !sent.empty() && !received.empty() && sent[0].count == received[0].count)
+                store(load(sent[0]), received[0]);
+            break;
+        case fault::coll_bystander:
+            if (reinterpret_cast<std::uintptr_t>(bystander) > 4096) spoil(bystander); // not one of garbage
+            break;
+        case fault::coll_empty_written:
+            if (!received.empty() && received.front().empty()) spoil(received.front().start());
+            break;
+        case fault::coll_restart:
+            if (completed > 1 && fresh) spoil(received.back().data());
+            break;
+        default: break;
+        }
+    }
+    int code(int given) const {
+        if (given != MPI_SUCCESS) return given;
+        if (planted == fault::coll_garbage_refused && garbage) return MPI_ERR_COUNT;
+        if (planted == fault::coll_error) return MPI_ERR_OTHER;
+        return given;
+    }
+};
+
+int ended(int code, operation& o) {
+    if (code == MPI_SUCCESS) o.end();
+    return o.code(code);
+}
+
+int begun(int code, MPI_Request* request, bool persistent, operation o) {
+    if (code != MPI_SUCCESS) return code;
+    if (planted == fault::coll_no_request && persistent) PMPI_Request_free(request);
+    else
+        when_complete(
+            *request, [o]() mutable { o.end(); }, persistent);
+    return o.code(code);
+}
+
+// ---- Who takes part, and with what
+
+struct role {
+    bool root = false, partner = true, inter = false;
+    int rank = 0, partners = 1; // those that exchange data with the root, or with this process
+};
+role role_in(MPI_Comm comm, int root) {
+    role r;
+    int inter = 0;
+    PMPI_Comm_test_inter(comm, &inter);
+    r.inter = inter != 0;
+    PMPI_Comm_rank(comm, &r.rank);
+    if (r.inter) PMPI_Comm_remote_size(comm, &r.partners);
+    else PMPI_Comm_size(comm, &r.partners);
+    r.root = r.inter ? root == MPI_ROOT : root == r.rank;
+    r.partner = !r.inter || root >= 0;
+    return r;
+}
+
+area block(void const* base, int index, int count, MPI_Datatype type) {
+    area a{const_cast<void*>(base), 0, count, type};
+    a.displacement = a.extent() * index * count;
+    return a;
+}
+
+// Arrays that have to outlive a call.
+int const* keep(std::vector<int> values) {
+    static std::list<std::vector<int>> kept;
+    return kept.emplace_back(std::move(values)).data();
+}
+
+// Under coll_displacements blocks lie side by side.
+void close_up(int const* counts, int const*& displacements, int n) {
+    if (planted != fault::coll_displacements || counts == nullptr) return;
+    std::vector<int> dense(static_cast<std::size_t>(n));
+    int next = 0;
+    for (int i = 0; i < n; ++i) {
+        dense[static_cast<std::size_t>(i)] = next;
+        next += counts[i];
+    }
+    displacements = keep(std::move(dense));
+}
+
+void add(std::vector<area>& areas, void const* base, int const* counts, int const* displacements, MPI_Datatype type,
+         int n) {
+    for (int i = 0; i < n; ++i) {
+        area a{const_cast<void*>(base), 0, counts[i], type};
+        a.displacement = a.extent() * displacements[i];
+        areas.push_back(a);
+    }
+}
+
+// ---- What each operation is to do. Arguments may be changed.
+
+void prepare_Barrier(operation&, MPI_Comm& comm) {
+    if (planted == fault::barrier_early) comm = MPI_COMM_SELF;
+}
+
+void prepare_Bcast(operation& o, void*& buffer, int& count, MPI_Datatype& type, int& root, MPI_Comm& comm) {
+    auto const r = role_in(comm, root);
+    o.garbage = count < 0;
+    if (r.root) o.sent.push_back({buffer, 0, count, type});
+    else if (r.partner) o.received.push_back({buffer, 0, count, type});
+    else o.bystander = buffer;
+}
+
+// The one block of a gather, scatter or allgather.
+void own_block(operation& o, std::vector<area>& list, bool takes_part, void const* buffer, int count,
+               MPI_Datatype type) {
+    o.garbage |= count < 0;
+    o.in_place |= buffer == MPI_IN_PLACE;
+    if (takes_part && buffer != MPI_IN_PLACE) list.push_back({const_cast<void*>(buffer), 0, count, type});
+}
+
+void prepare_Gather(operation& o, void const*& out, int& out_count, MPI_Datatype& out_type, void*& in, int& in_count,
+                    MPI_Datatype& in_type, int& root, MPI_Comm& comm) {
+    auto const r = role_in(comm, root);
+    own_block(o, o.sent, r.partner, out, out_count, out_type);
+    o.garbage |= in_count < 0;
+    for (int i = 0; r.root && i < r.partners; ++i) o.received.push_back(block(in, i, in_count, in_type));
+    if (!r.root) o.bystander = in;
+    else if (o.in_place) o.begin(o.received[static_cast<std::size_t>(r.rank)]);
+}
+
+void prepare_Gatherv(operation& o, void const*& out, int& out_count, MPI_Datatype& out_type, void*& in,
+                     int const*& counts, int const*& displacements, MPI_Datatype& in_type, int& root, MPI_Comm& comm) {
+    auto const r = role_in(comm, root);
+    own_block(o, o.sent, r.partner, out, out_count, out_type);
+    if (!r.root) {
+        o.bystander = in;
+        return;
+    }
+    add(o.received, in, counts, displacements, in_type, r.partners);
+    if (o.in_place) o.begin(o.received[static_cast<std::size_t>(r.rank)]);
+    close_up(counts, displacements, r.partners);
+}
+
+void prepare_Scatter(operation& o, void const*& out, int& out_count, MPI_Datatype& out_type, void*& in, int& in_count,
+                     MPI_Datatype& in_type, int& root, MPI_Comm& comm) {
+    auto const r = role_in(comm, root);
+    own_block(o, o.received, r.partner, in, in_count, in_type);
+    o.garbage |= out_count < 0;
+    for (int i = 0; r.root && i < r.partners; ++i) o.sent.push_back(block(out, i, out_count, out_type));
+    if (!r.root) o.bystander = const_cast<void*>(out);
+    else if (o.in_place) o.begin(o.sent.front());
+}
+
+void prepare_Scatterv(operation& o, void const*& out, int const*& counts, int const*& displacements,
+                      MPI_Datatype& out_type, void*& in, int& in_count, MPI_Datatype& in_type, int& root,
+                      MPI_Comm& comm) {
+    auto const r = role_in(comm, root);
+    own_block(o, o.received, r.partner, in, in_count, in_type);
+    if (!r.root) {
+        o.bystander = const_cast<void*>(out);
+        return;
+    }
+    add(o.sent, out, counts, displacements, out_type, r.partners);
+    if (o.in_place) o.begin(o.sent.front());
+    close_up(counts, displacements, r.partners);
+}
+
+void prepare_Allgather(operation& o, void const*& out, int& out_count, MPI_Datatype& out_type, void*& in, int& in_count,
+                       MPI_Datatype& in_type, MPI_Comm& comm) {
+    auto const r = role_in(comm, 0);
+    o.inter = r.inter;
+    own_block(o, o.sent, true, out, out_count, out_type);
+    for (int i = 0; i < r.partners; ++i) o.received.push_back(block(in, i, in_count, in_type));
+    if (o.in_place) o.begin(o.received[static_cast<std::size_t>(r.rank)]);
+}
+
+void prepare_Allgatherv(operation& o, void const*& out, int& out_count, MPI_Datatype& out_type, void*& in,
+                        int const*& counts, int const*& displacements, MPI_Datatype& in_type, MPI_Comm& comm) {
+    auto const r = role_in(comm, 0);
+    o.inter = r.inter;
+    own_block(o, o.sent, true, out, out_count, out_type);
+    add(o.received, in, counts, displacements, in_type, r.partners);
+    if (o.in_place) o.begin(o.received[static_cast<std::size_t>(r.rank)]);
+    close_up(counts, displacements, r.partners);
+}
+
+void prepare_Alltoall(operation& o, void const*& out, int& out_count, MPI_Datatype& out_type, void*& in, int& in_count,
+                      MPI_Datatype& in_type, MPI_Comm& comm) {
+    auto const r = role_in(comm, 0);
+    o.inter = r.inter;
+    o.in_place = out == MPI_IN_PLACE;
+    o.garbage = out_count < 0;
+    for (int i = 0; i < r.partners; ++i) {
+        if (!o.in_place) o.sent.push_back(block(out, i, out_count, out_type));
+        o.received.push_back(block(in, i, in_count, in_type));
+    }
+    o.begin(o.received.front());
+}
+
+void prepare_Alltoallv(operation& o, void const*& out, int const*& out_counts, int const*& out_displacements,
+                       MPI_Datatype& out_type, void*& in, int const*& in_counts, int const*& in_displacements,
+                       MPI_Datatype& in_type, MPI_Comm& comm) {
+    auto const r = role_in(comm, 0);
+    o.inter = r.inter;
+    o.in_place = out == MPI_IN_PLACE;
+    if (!o.in_place) add(o.sent, out, out_counts, out_displacements, out_type, r.partners);
+    add(o.received, in, in_counts, in_displacements, in_type, r.partners);
+    o.begin(o.received.front());
+    if (!o.in_place) close_up(in_counts, in_displacements, r.partners);
+}
+
+void prepare_Alltoallw(operation& o, void const*& out, int const*& out_counts, int const*& out_displacements,
+                       MPI_Datatype const*& out_types, void*& in, int const*& in_counts, int const*& in_displacements,
+                       MPI_Datatype const*& in_types, MPI_Comm& comm) {
+    auto const r = role_in(comm, 0);
+    o.inter = r.inter;
+    o.in_place = out == MPI_IN_PLACE;
+    for (int i = 0; i < r.partners; ++i) {
+        if (!o.in_place) o.sent.push_back({const_cast<void*>(out), out_displacements[i], out_counts[i], out_types[i]});
+        o.received.push_back({in, in_displacements[i], in_counts[i], in_types[i]});
+    }
+    o.begin(o.received.front());
+    if (planted == fault::alltoallw_displacements && r.partners > 1 && in_counts[1] > 0) {
+        std::vector<int> elements(in_displacements, in_displacements + r.partners); // taken for elements
+        for (int& d : elements) d /= 2;
+        in_displacements = keep(std::move(elements));
+    }
+}
+
+// ---- Operations of reductions
+
+// The function that MPI_Op_create was told about. One at a time is enough.
+MPI_User_function* user_function = nullptr;
+
+void swapped(void* in, void* inout, int* length, MPI_Datatype* type) {
+    area const a{in, 0, *length, *type}, b{inout, 0, *length, *type};
+    auto const left = load(a), right = load(b);
+    store(right, a);
+    store(left, b);
+    user_function(in, inout, length, type);
+    store(left, a);
+}
+void dropped(void*, void*, int*, MPI_Datatype*) {}
+void other_type(void* in, void* inout, int* length, MPI_Datatype*) {
+    MPI_Datatype other = MPI_DATATYPE_NULL;
+    user_function(in, inout, length, &other);
+}
+
+template <class T> struct with_index {
+    T value;
+    int index;
+};
+// MPI_MAXLOC and MPI_MINLOC of MPI_2INT that give the highest index of a tie.
+template <bool maximum> void last_of_tie(void* in, void* inout, int* length, MPI_Datatype*) {
+    auto* a = static_cast<with_index<int>*>(in);
+    auto* b = static_cast<with_index<int>*>(inout);
+    for (int i = 0; i < *length; ++i) {
+        bool const a_wins = a[i].value == b[i].value ? a[i].index > b[i].index : (a[i].value > b[i].value) == maximum;
+        if (a_wins) b[i] = a[i];
+    }
+}
+void float_sum(void* in, void* inout, int* length, MPI_Datatype*) {
+    auto* a = static_cast<double*>(in);
+    auto* b = static_cast<double*>(inout);
+    for (int i = 0; i < *length; ++i) b[i] = static_cast<double>(static_cast<float>(a[i]) + static_cast<float>(b[i]));
+}
+
+MPI_Op made_of(MPI_User_function* function) {
+    MPI_Op op = MPI_OP_NULL;
+    PMPI_Op_create(function, 1, &op); // never freed: the process ends soon
+    return op;
+}
+
+// Contributions of zeros that live as long as the process.
+void const* zeros(std::size_t size) {
+    static std::list<std::vector<char>> kept;
+    return kept.emplace_back(size).data();
+}
+
+void change(void const*& out, int count, MPI_Datatype& type, MPI_Op& op) {
+    struct pair {
+        MPI_Op from, to;
+    };
+    switch (planted) {
+    case fault::op_other:
+        for (auto const& p : {pair{MPI_MAX, MPI_MIN}, pair{MPI_MIN, MPI_MAX}, pair{MPI_SUM, MPI_PROD},
+                              pair{MPI_PROD, MPI_SUM}, pair{MPI_LAND, MPI_LOR}, pair{MPI_LOR, MPI_LAND},
+                              pair{MPI_LXOR, MPI_LOR}, pair{MPI_BAND, MPI_BOR}, pair{MPI_BOR, MPI_BAND},
+                              pair{MPI_BXOR, MPI_BOR}, pair{MPI_MAXLOC, MPI_MINLOC}, pair{MPI_MINLOC, MPI_MAXLOC}})
+            if (op == p.from) {
+                op = p.to;
+                return;
+            }
+        return;
+    case fault::op_bitwise:
+        if (op == MPI_LAND && type == MPI_INT) op = MPI_BAND;
+        else if (op == MPI_LOR && type == MPI_INT) op = MPI_BOR;
+        else if (op == MPI_LXOR && type == MPI_INT) op = MPI_BXOR;
+        return;
+    case fault::op_signed:
+        if (op != MPI_MAX && op != MPI_MIN) return;
+        if (type == MPI_UNSIGNED_CHAR || type == MPI_UINT8_T) type = MPI_SIGNED_CHAR;
+        else if (type == MPI_UNSIGNED) type = MPI_INT;
+        return;
+    case fault::op_unsigned:
+        if (op != MPI_MAX && op != MPI_MIN) return;
+        if (type == MPI_INT) type = MPI_UNSIGNED;
+        else if (type == MPI_SHORT) type = MPI_UNSIGNED_SHORT;
+        return;
+    case fault::op_float:
+        if (op == MPI_SUM && type == MPI_DOUBLE) op = made_of(float_sum);
+        return;
+    case fault::op_tie:
+        if (type != MPI_2INT) return;
+        if (op == MPI_MAXLOC) op = made_of(last_of_tie<true>);
+        else if (op == MPI_MINLOC) op = made_of(last_of_tie<false>);
+        return;
+    case fault::op_contribution:
+        if (op == MPI_SUM && type == MPI_INT && world_rank == 1 && out != MPI_IN_PLACE && count > 0)
+            out = zeros(static_cast<std::size_t>(count) * sizeof(int));
+        return;
+    default: return;
+    }
+}
+
+void reduction(operation& o, bool sends, bool receives, void const*& out, void* in, int out_count, int in_count,
+               MPI_Datatype& type, MPI_Op& op) {
+    o.in_place = out == MPI_IN_PLACE;
+    if (sends && !o.in_place) o.sent.push_back({const_cast<void*>(out), 0, out_count, type});
+    if (receives) o.received.push_back({in, 0, in_count, type});
+    else o.bystander = in;
+    if (receives && sends) o.begin({in, 0, out_count, type});
+    if (sends) change(out, out_count, type, op);
+    else {
+        void const* nothing = nullptr;
+        change(nothing, 0, type, op);
+    }
+}
+
+void prepare_Reduce(operation& o, void const*& out, void*& in, int& count, MPI_Datatype& type, MPI_Op& op, int& root,
+                    MPI_Comm& comm) {
+    auto const r = role_in(comm, root);
+    reduction(o, r.partner, r.root, out, in, count, count, type, op);
+}
+void prepare_Allreduce(operation& o, void const*& out, void*& in, int& count, MPI_Datatype& type, MPI_Op& op,
+                       MPI_Comm& comm) {
+    o.inter = role_in(comm, 0).inter;
+    reduction(o, true, true, out, in, count, count, type, op);
+}
+void prepare_Scan(operation& o, void const*& out, void*& in, int& count, MPI_Datatype& type, MPI_Op& op, MPI_Comm&) {
+    reduction(o, true, true, out, in, count, count, type, op);
+}
+void prepare_Exscan(operation& o, void const*& out, void*& in, int& count, MPI_Datatype& type, MPI_Op& op,
+                    MPI_Comm& comm) {
+    bool const first = role_in(comm, 0).rank == 0;
+    reduction(o, true, !first, out, in, count, count, type, op);
+}
+void prepare_Reduce_scatter(operation& o, void const*& out, void*& in, int const*& counts, MPI_Datatype& type,
+                            MPI_Op& op, MPI_Comm& comm) {
+    int size = 0, rank = 0, total = 0;
+    o.inter = role_in(comm, 0).inter;
+    PMPI_Comm_size(comm, &size);
+    PMPI_Comm_rank(comm, &rank);
+    for (int i = 0; i < size; ++i) total += counts[i];
+    reduction(o, true, true, out, in, total, counts[rank], type, op);
+}
+void prepare_Reduce_scatter_block(operation& o, void const*& out, void*& in, int& count, MPI_Datatype& type, MPI_Op& op,
+                                  MPI_Comm& comm) {
+    auto const r = role_in(comm, 0);
+    o.inter = r.inter;
+    int size = 0;
+    PMPI_Comm_size(comm, &size);
+    reduction(o, true, true, out, in, count * size, count, type, op);
+}
+
+} // namespace
+
+#define UNPACK(...) __VA_ARGS__
+#define COLLECTIVE(Name, Iname, Parameters, Arguments)                                                                 \
+    int MPI_##Name(UNPACK Parameters) {                                                                                \
+        if (idle()) return PMPI_##Name(UNPACK Arguments);                                                              \
+        operation o;                                                                                                   \
+        prepare_##Name(o, UNPACK Arguments);                                                                           \
+        return ended(PMPI_##Name(UNPACK Arguments), o);                                                                \
+    }                                                                                                                  \
+    int MPI_##Iname(UNPACK Parameters, MPI_Request* request) {                                                         \
+        if (idle()) return PMPI_##Iname(UNPACK Arguments, request);                                                    \
+        operation o;                                                                                                   \
+        prepare_##Name(o, UNPACK Arguments);                                                                           \
+        return begun(PMPI_##Iname(UNPACK Arguments, request), request, false, o);                                      \
+    }                                                                                                                  \
+    PERSISTENT(Name, Parameters, Arguments)
+#if ASSAY_MPI4
+#define PERSISTENT(Name, Parameters, Arguments)                                                                        \
+    int MPI_##Name##_init(UNPACK Parameters, MPI_Info info, MPI_Request* request) {                                    \
+        if (idle()) return PMPI_##Name##_init(UNPACK Arguments, info, request);                                        \
+        operation o;                                                                                                   \
+        prepare_##Name(o, UNPACK Arguments);                                                                           \
+        return begun(PMPI_##Name##_init(UNPACK Arguments, info, request), request, true, o);                           \
+    }
+#else
+#define PERSISTENT(Name, Parameters, Arguments)
+#endif
+
+extern "C" {
+
+COLLECTIVE(Barrier, Ibarrier, (MPI_Comm comm), (comm))
+COLLECTIVE(Bcast, Ibcast, (void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm),
+           (buffer, count, type, root, comm))
+COLLECTIVE(Gather, Igather,
+           (void const* out, int out_count, MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type,
+            int root, MPI_Comm comm),
+           (out, out_count, out_type, in, in_count, in_type, root, comm))
+COLLECTIVE(Gatherv, Igatherv,
+           (void const* out, int out_count, MPI_Datatype out_type, void* in, int const* counts,
+            int const* displacements, MPI_Datatype in_type, int root, MPI_Comm comm),
+           (out, out_count, out_type, in, counts, displacements, in_type, root, comm))
+COLLECTIVE(Scatter, Iscatter,
+           (void const* out, int out_count, MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type,
+            int root, MPI_Comm comm),
+           (out, out_count, out_type, in, in_count, in_type, root, comm))
+COLLECTIVE(Scatterv, Iscatterv,
+           (void const* out, int const* counts, int const* displacements, MPI_Datatype out_type, void* in, int in_count,
+            MPI_Datatype in_type, int root, MPI_Comm comm),
+           (out, counts, displacements, out_type, in, in_count, in_type, root, comm))
+COLLECTIVE(Allgather, Iallgather,
+           (void const* out, int out_count, MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type,
+            MPI_Comm comm),
+           (out, out_count, out_type, in, in_count, in_type, comm))
+COLLECTIVE(Allgatherv, Iallgatherv,
+           (void const* out, int out_count, MPI_Datatype out_type, void* in, int const* counts,
+            int const* displacements, MPI_Datatype in_type, MPI_Comm comm),
+           (out, out_count, out_type, in, counts, displacements, in_type, comm))
+COLLECTIVE(Alltoall, Ialltoall,
+           (void const* out, int out_count, MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type,
+            MPI_Comm comm),
+           (out, out_count, out_type, in, in_count, in_type, comm))
+COLLECTIVE(Alltoallv, Ialltoallv,
+           (void const* out, int const* out_counts, int const* out_displacements, MPI_Datatype out_type, void* in,
+            int const* in_counts, int const* in_displacements, MPI_Datatype in_type, MPI_Comm comm),
+           (out, out_counts, out_displacements, out_type, in, in_counts, in_displacements, in_type, comm))
+COLLECTIVE(Alltoallw, Ialltoallw,
+           (void const* out, int const* out_counts, int const* out_displacements, MPI_Datatype const* out_types,
+            void* in, int const* in_counts, int const* in_displacements, MPI_Datatype const* in_types, MPI_Comm comm),
+           (out, out_counts, out_displacements, out_types, in, in_counts, in_displacements, in_types, comm))
+COLLECTIVE(Reduce, Ireduce,
+           (void const* out, void* in, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm),
+           (out, in, count, type, op, root, comm))
+COLLECTIVE(Allreduce, Iallreduce, (void const* out, void* in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+           (out, in, count, type, op, comm))
+COLLECTIVE(Scan, Iscan, (void const* out, void* in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+           (out, in, count, type, op, comm))
+COLLECTIVE(Exscan, Iexscan, (void const* out, void* in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+           (out, in, count, type, op, comm))
+COLLECTIVE(Reduce_scatter, Ireduce_scatter,
+           (void const* out, void* in, int const* counts, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+           (out, in, counts, type, op, comm))
+COLLECTIVE(Reduce_scatter_block, Ireduce_scatter_block,
+           (void const* out, void* in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+           (out, in, count, type, op, comm))
+
+int MPI_Reduce_local(void const* in, void* inout, int count, MPI_Datatype type, MPI_Op op) {
+    if (idle()) return PMPI_Reduce_local(in, inout, count, type, op);
+    operation o;
+    o.sent.push_back({const_cast<void*>(in), 0, count, type});
+    o.received.push_back({inout, 0, count, type});
+    change(in, count, type, op);
+    return ended(PMPI_Reduce_local(in, inout, count, type, op), o);
+}
+
+int MPI_Op_create(MPI_User_function* function, int commute, MPI_Op* op) {
+    user_function = function;
+    switch (planted) {
+    case fault::op_order:
+        if (!commute) function = swapped;
+        break;
+    case fault::op_dropped: function = dropped; break;
+    case fault::op_handle: function = other_type; break;
+    default: break;
+    }
+    return PMPI_Op_create(function, commute, op);
+}
+
+int MPI_Op_free(MPI_Op* op) {
+    auto const before = *op;
+    int const code = PMPI_Op_free(op);
+    if (planted == fault::op_free_keeps) *op = before;
+    return code;
+}
+
+int MPI_Op_commutative(MPI_Op op, int* commute) {
+    int const code = PMPI_Op_commutative(op, commute);
+    if (planted == fault::op_commutative) *commute = !*commute;
+    return code;
+}
+
+} // extern "C"
