@@ -39,11 +39,6 @@ bool swaps(datatype const& type) {
     return counter(type);
 }
 
-// A lock that follows one with MPI_MODE_NOCHECK is a matter of rma.lock_nocheck.
-axis_use one_after_the_other() {
-    return only(syncs(), [](sync_way s) { return s != sync_way::lock_nocheck; });
-}
-
 constexpr int rounds = 3; // times that each rank comes
 
 // Small numbers as they lie in memory.
@@ -86,7 +81,7 @@ std::int64_t result_of(test_run& mpi, buffer& result) {
 ASSAY_TEST(rma, fetch_and_op,
            requirements{"rma.fetch_and_op", "rma.get_accumulate", "rma.atomicity", "rma.ordering",
                         "rma.accumulate.replace"},
-           over(axis_use{&fetches}, axis_use{&ways}, one_after_the_other(), axis_use{&flavors()}, axis_use{&units()},
+           over(axis_use{&fetches}, axis_use{&ways}, checked_syncs(), axis_use{&flavors()}, axis_use{&units()},
                 axis_use{&hints()}, communicators::intra(), only(type_axis(), counter)),
            where(fetches, syncs(), [](fetch f, sync_way s) { return f != fetch::rget_accumulate || passive(s); }),
            sensible_unit(), note{"a second epoch marks each number that was fetched"}) {
@@ -186,8 +181,8 @@ axis<contest> const contests("compare", {{{"equal", "", "with the value that is 
 } // namespace
 
 ASSAY_TEST(rma, compare_and_swap, requirements{"rma.compare_and_swap", "rma.atomicity"},
-           over(axis_use{&contests}, one_after_the_other(), axis_use{&flavors()}, axis_use{&units()},
-                axis_use{&hints()}, communicators::intra(), only(type_axis(), swaps)),
+           over(axis_use{&contests}, checked_syncs(), axis_use{&flavors()}, axis_use{&units()}, axis_use{&hints()},
+                communicators::intra(), only(type_axis(), swaps)),
            sensible_unit(), note{"a second epoch gets who won"}) {
     constexpr int first = 101;
     auto const how = mpi.at(syncs());

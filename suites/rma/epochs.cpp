@@ -57,9 +57,8 @@ bool is_few_or_many(count_value const& count) { return count.n == 3 || count.n =
 } // namespace
 
 ASSAY_TEST(rma, epochs, requirements{"rma.epochs", "rma.put.data", "rma.fence.asserts", "rma.post_start"},
-           over(only(syncs(), [](sync_way s) { return s != sync_way::lock_nocheck; }), axis_use{&then_axis},
-                axis_use{&flavors()}, axis_use{&hints()}, communicators::intra(), only(type_axis(), is_int),
-                only(count_ladder(), is_few_or_many)),
+           over(checked_syncs(), axis_use{&then_axis}, axis_use{&flavors()}, axis_use{&hints()}, communicators::intra(),
+                only(type_axis(), is_int), only(count_ladder(), is_few_or_many)),
            // A fence without MPI_MODE_NOSUCCEED may open an epoch (section 12.5.1).
            where(syncs(), then_axis, [](sync_way s, next n) { return s != sync_way::fence || n == next::same; }),
            note{"three rounds of puts around a ring"}) {
@@ -71,17 +70,21 @@ ASSAY_TEST(rma, epochs, requirements{"rma.epochs", "rma.put.data", "rma.fence.as
 }
 
 namespace {
-axis<bool> const repeats("locks", {{{"one", "", "one lock with MPI_MODE_NOCHECK", nullptr}, false},
-                                   {{"more", "", "an exclusive one and another one behind it", nullptr}, true}});
+axis<bool> const repeats("epochs",
+                         {{{"one", "", "one epoch", nullptr}, false},
+                          {{"more", "", "a second one, for locks an exclusive one, and a third", nullptr}, true}});
 } // namespace
 
 // A test of its own with few cases: a library that gets this wrong hangs.
-ASSAY_TEST(rma, lock_nocheck, requirements{"rma.lock.nocheck", "rma.epochs"},
-           over(axis_use{&repeats},
+ASSAY_TEST(rma, nocheck, requirements{"rma.lock.nocheck", "rma.post.nocheck", "rma.epochs"},
+           over(only(syncs(), [](sync_way s) { return s == sync_way::lock_nocheck || s == sync_way::post_asserts; }),
+                axis_use{&repeats},
                 only(comm_axis(), [](communicator const& c) { return c.name == "world" || c.name == "self"; }),
-                only(type_axis(), is_int), only(count_ladder(), [](count_value const& c) { return c.n == 3; }))) {
-    window win(mpi, {flavor::allocate, unit::byte, false}, mpi.map, mpi.elements, 1, true);
+                only(type_axis(), is_int), only(count_ladder(), [](count_value const& c) { return c.n == 3; })),
+           note{"MPI_MODE_NOCHECK where it holds"}) {
+    auto const how = mpi.at(syncs());
+    window win(mpi, {flavor::allocate, unit::byte, false}, mpi.map, mpi.elements, 1, passive(how));
     if (!win.made()) return;
-    if (mpi.at(repeats)) puts(mpi, win, {sync_way::lock_nocheck, sync_way::lock_exclusive, sync_way::lock_nocheck});
-    else puts(mpi, win, {sync_way::lock_nocheck});
+    if (!mpi.at(repeats)) puts(mpi, win, {how});
+    else puts(mpi, win, {how, passive(how) ? sync_way::lock_exclusive : how, how});
 }

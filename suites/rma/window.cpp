@@ -212,6 +212,10 @@ axis<sync_way> const& syncs() {
     return axis;
 }
 
+axis_use checked_syncs() {
+    return only(syncs(), [](sync_way s) { return s != sync_way::lock_nocheck && s != sync_way::post_asserts; });
+}
+
 bool passive(sync_way how) { return how >= sync_way::lock_exclusive; }
 
 namespace {

@@ -91,6 +91,8 @@ enum class sync_way {
     lock_all_flush_local,
 };
 axis<sync_way> const& syncs();
+// Without those that say MPI_MODE_NOCHECK: several epochs of these are a matter of rma.nocheck.
+axis_use checked_syncs();
 bool passive(sync_way how); // passive target: the only one in which requests are permitted (section 12.3.5)
 
 // One round of accesses, as every rank goes through it:
