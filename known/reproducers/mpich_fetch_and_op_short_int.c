@@ -7,7 +7,7 @@
  * expected: {5, 0x12345678} is fetched, and {7, 0x11223344} is the maximum with its location that is left.
  * observed: fetched and left are only the first 6 bytes of 8, which is 2 of the 4 bytes of the int (MPICH 5.0.2).
  */
-// run: np=1 timeout=20
+// run: np=2 timeout=20
 #include <mpi.h>
 #include <stdio.h>
 

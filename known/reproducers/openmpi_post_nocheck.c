@@ -7,6 +7,7 @@
  * expected: two epochs, one after the other.
  * observed: MPI_Win_wait of the second one does not return (Open MPI 5.0.11, windows in shared memory).
  */
+// run: np=1 timeout=20
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
