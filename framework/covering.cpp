@@ -59,6 +59,22 @@ public:
         return true;
     }
 
+    // Whether a rule leaves no value for the only one of its axes that is not set: known at once, while a search would
+    // try all values of all other axes before it gives up.
+    bool hopeless(row r) const {
+        for (auto const& rule : tables) {
+            if (std::count_if(rule.axes.begin(), rule.axes.end(), [&](auto axis) { return r[axis] == unset; }) != 1)
+                continue;
+            auto const open =
+                *std::find_if(rule.axes.begin(), rule.axes.end(), [&](auto axis) { return r[axis] == unset; });
+            bool possible = false;
+            for (r[open] = 0; r[open] < sizes[open] && !possible; ++r[open]) possible = consistent(r, open);
+            r[open] = unset;
+            if (!possible) return true;
+        }
+        return false;
+    }
+
     std::vector<std::size_t> sizes;
 
 private:
@@ -115,7 +131,7 @@ public:
                 auto const flat = (start + step) % g.open.size();
                 if (!g.open[flat]) continue;
                 row r(search.sizes.size(), unset);
-                if (!assign(g, flat, r) || !fill(r)) {
+                if (!assign(g, flat, r) || search.hopeless(r) || !fill(r)) {
                     g.open[flat] = false; // no row can hold this combination
                     continue;
                 }

@@ -81,9 +81,12 @@ ASSAY_TEST(rma, accumulate,
            // Of several values that replace an element any one may be the last.
            where(patterns(), operations(),
                  [](shape s, operation const& op) { return op.kind != op_kind::replace || one_origin(s); }),
-           where(updates, type_axis(), count_ladder(),
-                 [](update const& u, datatype const& t, count_value const& n) {
-                     return u.kind != kind::fetch_and_op || (t.predefined && n.of(t.map) == 1);
+           // Pairs of axes: what no third one can mend is then seen at once when cases are planned.
+           where(updates, type_axis(),
+                 [](update const& u, datatype const& t) { return u.kind != kind::fetch_and_op || t.predefined; }),
+           where(updates, count_ladder(),
+                 [](update const& u, count_value const& n) {
+                     return u.kind != kind::fetch_and_op || (n.kind == count_value::unit::elements && n.n == 1);
                  }),
            where(type_axis(), [](datatype const& t) { return t.name != "packed"; })) {
     auto const what = mpi.at(updates);
