@@ -65,6 +65,14 @@ void spoil_arguments(access_arguments& a) {
         a.target_type = a.origin_type;
         a.target_count = a.origin_count;
     }
+    if (is(fault::no_data_moves) && a.rank != MPI_PROC_NULL) {
+        int size = 0;
+        PMPI_Type_size(a.target_type, &size);
+        if (size == 0 || a.target_count == 0) {
+            static char const zero = 0;
+            PMPI_Put(&zero, 1, MPI_BYTE, a.rank, a.at - 1, 1, MPI_BYTE, a.win);
+        }
+    }
     if (is(fault::displacement_off) && a.rank != MPI_PROC_NULL && a.small_displacement()) a.at -= 1;
 }
 

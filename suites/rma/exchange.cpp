@@ -122,8 +122,9 @@ ASSAY_TEST(rma, exchange,
                         "rma.hints",
                         "rma.free"},
            over(axis_use{&accesses}, axis_use{&patterns()}, axis_use{&syncs()}, axis_use{&flavors()},
-                axis_use{&units()}, axis_use{&hints()}, axis_use{&end_types}, communicators::intra(), datatypes::all(),
-                counts::ladder(), placements::all()),
+                axis_use{&units()}, axis_use{&hints()}, axis_use{&end_types}, communicators::intra(),
+                only(type_axis(), [](datatype const& t) { return t.map.size() > 0; }), counts::ladder(),
+                placements::all()),
            where(accesses, syncs(), [](access_call const& a, sync_way s) { return !a.request || passive(s); }),
            where(accesses, type_axis(),
                  [](access_call const& a, datatype const& t) { return !a.accumulates() || accumulable(t); }),
@@ -190,4 +191,28 @@ ASSAY_TEST(rma, exchange,
     else win.memory().expect(content, "of a window that was only read");
     round.leave();
     for (auto& l : locals) complete(l);
+}
+
+// A test of its own with few cases: a library that gets this wrong hangs.
+ASSAY_TEST(rma, no_data, requirements{"rma.put.data", "rma.get.data"},
+           over(only(accesses, [](access_call const& a) { return !a.request && !a.accumulates(); }),
+                only(flavors(), [](flavor f) { return f == flavor::create || f == flavor::allocate; }),
+                only(comm_axis(), [](communicator const& c) { return c.name == "world"; }),
+                only(type_axis(), [](datatype const& t) { return t.name == "int" || t.map.size() == 0; }),
+                only(count_ladder(), [](count_value const& c) { return c.n == 0 || c.n == 17; })),
+           where(type_axis(), count_ladder(),
+                 [](datatype const& t, count_value const& c) { return t.map.size() == 0 || c.n == 0; }),
+           note{"no elements, or elements without data"}) {
+    auto const access = mpi.at(accesses);
+    auto const who = pattern_of(mpi, shape::ring);
+    window win(mpi, {mpi.at(flavors()), unit::byte, false}, mpi.map, mpi.elements, 1, false);
+    if (!win.made()) return;
+    auto& data = mpi.incoming();
+    access_end const same{mpi.map, mpi.type, mpi.elements};
+    epoch round(mpi, win, sync_way::fence, who.targets, who.origins, access.writes());
+    round.store([&] { win.memory().poison(); });
+    mpi.ok(start(access, data, same, who.targets[0], win.displacement(who.targets[0], 0), same, win, nullptr));
+    round.finish();
+    win.memory().expect_untouched();
+    data.expect_untouched();
 }
