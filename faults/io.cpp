@@ -427,7 +427,7 @@ int MPI_File_get_view(MPI_File file, MPI_Offset* displacement, MPI_Datatype* ety
                       char* representation) {
     int const code = PMPI_File_get_view(file, displacement, etype, filetype, representation);
     if (planted == fault::io_get_view_displacement) ++*displacement;
-    if (planted == fault::io_get_view_representation) std::strcpy(representation, "internal");
+    if (planted == fault::io_get_view_representation) std::memcpy(representation, "internal", sizeof "internal");
     if (planted == fault::io_get_view_filetype) {
         release(*filetype);
         *filetype = MPI_INT;

@@ -110,13 +110,20 @@ template <class T> T factor(draw const& d, std::uint64_t most) {
     }
 }
 
-// Gaussian integers of a modulus of at most `most`.
-template <class T> std::complex<T> complex_factor(draw const& d, std::uint64_t most) {
-    auto const largest = most * 2 / 3;
-    if (largest == 0) return {T(0), T(1)};
-    auto const re = static_cast<T>(1 + below(largest, d.own)),
-               im = static_cast<T>(1 + below(largest, splitmix64(d.own)));
-    return {(d.own & 1) != 0 ? -re : re, (d.own & 2) != 0 ? -im : im};
+// Gaussian integers of a modulus of at most `most`. Their angles, but for turns by 90°, add up to less than 90°: no product of
+// some of them has a part that is zero, as the sign of a zero depends on the order.
+constexpr int turning = 6; // so many contributors multiply; at most this many have room for it
+template <class T> std::complex<T> complex_factor(draw const& d, int contributors, std::uint64_t most) {
+    if (d.turn() >= contributors) return {T(1), T(0)};
+    auto const n = static_cast<std::uint64_t>(contributors), least = (2 * n + 2) / 3, largest = most * 2 / 3;
+    auto const re = least + below(largest - least + 1, d.own), im = 1 + below(3 * re / (2 * n), splitmix64(d.own));
+    std::complex<T> const value(static_cast<T>(re), static_cast<T>(im));
+    switch (d.own & 3) {
+    case 0: return value;
+    case 1: return {-value.imag(), value.real()};
+    case 2: return -value;
+    default: return {value.imag(), -value.real()};
+    }
 }
 
 // Each contributor has another bit for true: a bitwise operation or a comparison in place of a logical one shows.
@@ -217,9 +224,10 @@ template <class T> void loop(job_of_loop const& j) {
                 j, [&](draw const& d) { return both(summand<P>, d); }, [](T a, T b) { return static_cast<T>(a + b); });
         if (j.op == op_kind::prod) {
             if constexpr (is_complex<T>) {
-                auto const most = root(limit<P>() / 2, j.contributors);
+                int const n = std::min(j.contributors, turning);
+                auto const most = root(limit<P>() / 2, n);
                 return fold<T>(
-                    j, [most](draw const& d) { return complex_factor<P>(d, most); }, [](T a, T b) { return a * b; });
+                    j, [=](draw const& d) { return complex_factor<P>(d, n, most); }, [](T a, T b) { return a * b; });
             } else {
                 auto const most = root(limit<T>(), j.contributors);
                 return fold<T>(

@@ -114,11 +114,7 @@ class Known:
         """
         if verdict.status in NOT_RUN:
             return verdict
-        if target.name not in self._targets:
-            fitting = [entry for entry in self.entries if entry.fits(target)]
-            self._targets[target.name] = Matcher(fitting)
-            self._fitting.update(fitting)
-        matching = self._targets[target.name].matching(verdict.case)
+        matching = self._matching(verdict.case, target)
         self._used.update(matching)
         for entry in matching:
             if verdict.status in entry.status or (verdict.status == "pass" and not entry.sometimes):
@@ -130,6 +126,17 @@ class Known:
                     extra["reason"] = f"passed, but {entry.where} expects {' or '.join(sorted(entry.status))}"
                 return replace(verdict, status=status, extra=extra)
         return verdict
+
+    def hangs(self, case: str, target: Target) -> bool:
+        """Whether an entry says that this case may not end."""
+        return any("timeout" in entry.status for entry in self._matching(case, target))
+
+    def _matching(self, case: str, target: Target) -> list[Entry]:
+        if target.name not in self._targets:
+            fitting = [entry for entry in self.entries if entry.fits(target)]
+            self._targets[target.name] = Matcher(fitting)
+            self._fitting.update(fitting)
+        return self._targets[target.name].matching(case)
 
     def unused(self) -> list[str]:
         """One sentence for each table with a glob that matched no case; one in all for entries of other libraries."""

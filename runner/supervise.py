@@ -36,7 +36,8 @@ _FINE = {"pass", "skip", "unsupported"}  # nothing to repeat
 class Patience:
     """Seconds to wait, on an idle machine with a core for each rank; all are widened by load and oversubscription."""
 
-    cpu: float = 10.0  # CPU time of any one rank in one case
+    cpu: float = 4.0  # CPU time of any one rank in one case
+    hanging: float = 0.2  # times `cpu` for a case that is known to hang
     idle: float = 4.0  # times `cpu` of wall time while no rank uses the CPU
     unseen: float = 0.5  # that a case may take before its ranks are looked at, whatever the load
     hello: float = 60.0  # from the launch to the last hello
@@ -74,13 +75,15 @@ def supervise(
     amend: Callable[[Verdict], Verdict] | None = None,
     binary: str = "",
     threaded: Callable[[str], bool] = lambda case: False,
+    hangs: Callable[[str], bool] = lambda case: False,
     patience: Patience | None = None,
 ) -> list[JobRecord]:
     """Run the cases of `plan` that the journal does not hold yet for this target, in order; what became of the jobs.
 
     `requirements(case)` gives the ids for the line of a case, `repeat(case)` the command that repeats a failed one,
     `amend(verdict)` may change a final verdict before it is written (known failures). Cases that are `threaded` need
-    MPI_THREAD_MULTIPLE, which the others shall not have: they come last, in launches of their own.
+    MPI_THREAD_MULTIPLE, which the others shall not have: they come last, in launches of their own. A case that is
+    known to hang (`hangs`) is given less time.
     With `binary` (the hash that `--list=build` prints) the ranks must have that binary, and verdicts that a killed
     runner had not yet written are recovered from the logs of its last job. Each batch of verdicts is in the journal
     before `on_verdicts` gets it.
@@ -90,6 +93,7 @@ def supervise(
     """
     run = _Run(target, requirements, out, journal, options, on_verdicts, on_note, repeat, amend, binary)
     run.patience = patience or Patience()
+    run.hangs = hangs
     if options.threads == 1:  # else every launch has MPI_THREAD_MULTIPLE
         run.threaded = threaded
     known = journal.statuses.get(target.name, {})
@@ -131,6 +135,7 @@ class _Run:
         self.on_verdicts, self.on_note = on_verdicts, on_note
         self.patience = Patience()
         self.threaded: Callable[[str], bool] = lambda case: False
+        self.hangs: Callable[[str], bool] = lambda case: False
         self.attempt = 1
         self.records: list[JobRecord] = []
         self.settled: set[str] = set()  # judged in this attempt
@@ -506,6 +511,8 @@ class _Job:
                 continue
             budget = patience.cpu * scaled * run.options.threads * run.options.repeat
             ranks = [self.ranks[log.rank] for log in living]
+            if now - stall.since > patience.unseen and run.hangs(self.names[index]):
+                budget *= patience.hanging
             spent = stall.look(now, index, ranks, budget, budget * patience.idle)
             if spent and self._ask(index):
                 alive = [log.rank for log in living]

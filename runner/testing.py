@@ -26,13 +26,6 @@ LOGS = REPO / "build" / "test"
 SHOWN_LINES = 40  # of a failed step
 TIDY = "clang-tidy-16"  # Debian's clang-tidy is 14, which does not know std::source_location
 TIDY_SECONDS = 240.0  # after that clang-tidy takes up no further file; what it found good it does not look at again
-# The MPI library is not instrumented: what it keeps until its end is not ours. Signals are the suite's own business.
-SANITIZED = {
-    "ASAN_OPTIONS": ":".join(
-        ["detect_leaks=0", *(f"handle_{name}=0" for name in ("segv", "abort", "sigbus", "sigfpe", "sigill"))]
-    ),
-    "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
-}
 
 
 class Failed(Exception):
@@ -112,8 +105,7 @@ def faults(log: IO[str]) -> str:
 
 def sanitized(log: IO[str]) -> str:
     """The smoke tier with AddressSanitizer and UndefinedBehaviorSanitizer."""
-    env = [word for name, value in SANITIZED.items() for word in ("--env", f"{name}={value}")]
-    return _suite_run(log, "asan", "--preset", "asan", "--timeout-scale", "4", *env)
+    return _suite_run(log, "asan", "--preset", "asan", "--timeout-scale", "4")
 
 
 def clang_tidy(log: IO[str]) -> str:

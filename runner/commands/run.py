@@ -320,6 +320,7 @@ class _Session:
                 amend=lambda verdict: self.known.apply(verdict, target),
                 binary=one.binary,
                 threaded=planned.threaded,
+                hangs=lambda case: self.known.hangs(case, target),
             )
         for record in records:
             job = asdict(record)

@@ -23,9 +23,9 @@ ASSAY_TEST(coll, gather,
     blocks const places(f, mpi.elements, root.here ? root.partners : 0);
     auto& in = mpi.unfilled(places.room);
 
-    void* const send = sends ? out.address() : in_place ? MPI_IN_PLACE : other.address(out);
-    int const send_count = sends ? described.count : other.count(0);
-    auto const send_type = sends ? described.type : other.type(mpi.type);
+    void* const send = in_place ? MPI_IN_PLACE : out.address();
+    int const send_count = sends ? described.count : in_place ? other.count(0) : 0;
+    auto const send_type = sends ? described.type : in_place ? other.type(mpi.type) : mpi.type;
     void* const receive = root.here ? in.address() : other.address(in);
     int const receive_count = root.here ? mpi.count : other.count(mpi.count);
     auto const receive_type = root.here ? mpi.type : other.type(mpi.type);

@@ -24,9 +24,9 @@ ASSAY_TEST(coll, scatter,
     blocks const places(f, mpi.elements, root.here ? root.partners : 0);
     auto& out = mpi.unfilled(places.room);
 
-    void* const receive = receives ? in.address() : in_place ? MPI_IN_PLACE : other.address(in);
-    int const receive_count = receives ? described.count : other.count(0);
-    auto const receive_type = receives ? described.type : other.type(mpi.type);
+    void* const receive = in_place ? MPI_IN_PLACE : in.address();
+    int const receive_count = receives ? described.count : in_place ? other.count(0) : 0;
+    auto const receive_type = receives ? described.type : in_place ? other.type(mpi.type) : mpi.type;
     void* const send = root.here ? out.address() : other.address(out);
     int const send_count = root.here ? mpi.count : other.count(mpi.count);
     auto const send_type = root.here ? mpi.type : other.type(mpi.type);

@@ -144,6 +144,32 @@ TEST(reduction, fitsIntoItsType) {
     fits<std::complex<double>, std::complex<long double>>("c_double_complex");
 }
 
+// Not even in the sign of a zero.
+TEST(reduction, complexProductsDoNotDependOnTheOrder) {
+    using value = std::complex<float>;
+    constexpr std::size_t elements = 100'000;
+    for (std::size_t o = 0; o < operations().size(); ++o) {
+        auto const& op = operations().at(o);
+        if (op.kind != op_kind::prod) continue;
+        for (int n : {4, 8}) {
+            reduction const r(op, type_named("c_float_complex"), 13, n);
+            auto const is = r.result(first(n), 0, elements);
+            auto const half = [&](int from, int to) {
+                auto product = as<value>(r.operand(from, 0, elements));
+                for (int who = from + 1; who < to; ++who) {
+                    auto const more = as<value>(r.operand(who, 0, elements));
+                    for (std::size_t i = 0; i < elements; ++i) product[i] *= more[i];
+                }
+                return product;
+            };
+            auto product = half(0, n / 2);
+            auto const other = half(n / 2, n);
+            for (std::size_t i = 0; i < elements; ++i) product[i] *= other[i];
+            EXPECT_EQ(std::memcmp(product.data(), is.data(), elements * sizeof(value)), 0) << "by " << n;
+        }
+    }
+}
+
 TEST(reduction, comparesWithTheRightSign) {
     for (auto op_index : {0u, 1u}) { // max, min
         auto const& op = operations().at(op_index);
