@@ -3,6 +3,7 @@
 #include "framework/calls.hpp"
 #include "framework/event_log.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -12,8 +13,10 @@
 #include <dlfcn.h>
 #include <mpi.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <thread>
+#include <time.h>
 #include <unistd.h>
 
 #define UNW_LOCAL_ONLY
@@ -221,6 +224,29 @@ void watch_runner() {
         syscall(SYS_exit_group, 1);
     }).detach();
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void yield_regularly() {
+    char const* text = std::getenv("ASSAY_YIELD");
+    if (text == nullptr) return;
+    int const number = SIGRTMIN + 7;
+    struct sigaction action {};
+    action.sa_flags = SA_RESTART | SA_ONSTACK;
+    action.sa_handler = [](int) {
+        int const saved = errno;
+        sched_yield();
+        errno = saved;
+    };
+    sigaction(number, &action, nullptr);
+    sigevent event{};
+    event.sigev_notify = SIGEV_SIGNAL;
+    event.sigev_signo = number;
+    timer_t timer{};
+    if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0) return; // then it is slow
+    itimerspec spec{};
+    spec.it_interval.tv_nsec = 1000 * std::clamp(std::atol(text), 20L, 100'000L);
+    spec.it_value = spec.it_interval;
+    timer_settime(timer, 0, &spec, nullptr);
 }
 
 } // namespace assay

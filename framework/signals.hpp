@@ -1,4 +1,5 @@
-// What a dying or stuck rank can still say: the signal or exit, the last MPI procedure, the stack.
+// What a dying or stuck rank can still say: the signal or exit, the last MPI procedure, the stack. And the time slice of ranks
+// that share a core.
 #pragma once
 
 namespace assay {
@@ -6,7 +7,8 @@ namespace assay {
 // Installs the handlers (on a stack of their own). Called before MPI_Init and again after it, because libraries replace
 // them. Also notices exit() and _exit() in the middle of a run, and ends the rank when the runner's process is gone.
 void watch_for_death();
-void watch_runner();       // of ASSAY_RUNNER_PID, if set
+void watch_runner();    // of ASSAY_RUNNER_PID, if set
+void yield_regularly(); // every ASSAY_YIELD microseconds, if set: for libraries that spin while a rank waits for a core
 void expect_normal_exit(); // from here on an exit is no event
 
 } // namespace assay

@@ -152,8 +152,12 @@ def test_environment_and_preload_reach_the_ranks_only() -> None:
     [
         ("5.0.2", 2, {}),
         ("5.0.2", 4, {"MPIR_CVAR_DEVICE_COLLECTIVES": "none"}),
-        ("4.3.2", 4, {"MPIR_CVAR_DEVICE_COLLECTIVES": "none", "MPIR_CVAR_ENABLE_HEAVY_YIELD": "1"}),
-        ("4.0.3", 4, {}),
+        (
+            "4.3.2",
+            4,
+            {"MPIR_CVAR_DEVICE_COLLECTIVES": "none", "MPIR_CVAR_ENABLE_HEAVY_YIELD": "1", "ASSAY_YIELD": "200"},
+        ),
+        ("4.0.3", 4, {"ASSAY_YIELD": "200"}),
         ("", 4, {}),
     ],
 )
