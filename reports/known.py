@@ -17,7 +17,7 @@ from packaging.version import InvalidVersion, Version
 from reports.evidence import NOT_RUN
 from runner.model import Target, Verdict, WrongUse
 
-KEYS = ("case", "library", "version", "transport", "np", "threads", "status", "sometimes", "reason", "link")
+KEYS = ("case", "library", "version", "transport", "np", "threads", "status", "sometimes", "damages", "reason", "link")
 STATUSES = ("fail", "crash", "timeout", "lost")
 _CASE_GLOB = re.compile(r"[a-z0-9_.+=/*?\[\]!{,}-]+")
 
@@ -37,6 +37,7 @@ class Entry:
     threads: frozenset[int] = frozenset()  # of a rank; empty: any
     status: frozenset[str] = frozenset({"fail"})
     sometimes: bool = False  # whether a case fails depends on timing or on more than its name says: it may also pass
+    damages: bool = False  # the process may be damaged afterwards, so that later cases fail
 
     def fits(self, target: Target) -> bool:
         """Whether the entry speaks of this target. A version range fits no target whose version is unknown."""
@@ -131,6 +132,10 @@ class Known:
         """Whether an entry says that this case may not end."""
         return any("timeout" in entry.status for entry in self._matching(case, target))
 
+    def damage(self, case: str, target: Target) -> str:
+        """The defect (link of an entry) that this case may leave a damaged process behind by, or ""."""
+        return next((entry.link for entry in self._matching(case, target) if entry.damages), "")
+
     def _matching(self, case: str, target: Target) -> list[Entry]:
         if target.name not in self._targets:
             fitting = [entry for entry in self.entries if entry.fits(target)]
@@ -210,7 +215,7 @@ def _entries(where: str, table: Any) -> list[Entry]:
             raise WrongUse(f"{where} has no {key}; case, reason and link are required")
     for key in KEYS:
         if (
-            key not in ("case", "status", "np", "threads", "sometimes")
+            key not in ("case", "status", "np", "threads", "sometimes", "damages")
             and key in table
             and not (isinstance(table[key], str) and table[key].strip())
         ):
@@ -236,8 +241,9 @@ def _entries(where: str, table: Any) -> list[Entry]:
     status = [status] if isinstance(status, str) else status
     if not isinstance(status, list) or not status or not all(one in STATUSES for one in status):
         raise WrongUse(f"{where}: status is {table['status']!r}; it must be one of, or a list of, {' '.join(STATUSES)}")
-    if not isinstance(table.get("sometimes", False), bool):
-        raise WrongUse(f"{where}: sometimes is {table['sometimes']!r}; it must be true or false")
+    for key in ("sometimes", "damages"):
+        if not isinstance(table.get(key, False), bool):
+            raise WrongUse(f"{where}: {key} is {table[key]!r}; it must be true or false")
     numbers = {}
     for key, what in (("np", "ranks"), ("threads", "threads")):
         given = table.get(key, [])

@@ -76,6 +76,7 @@ def supervise(
     binary: str = "",
     threaded: Callable[[str], bool] = lambda case: False,
     hangs: Callable[[str], bool] = lambda case: False,
+    damage: Callable[[str], str] = lambda case: "",
     patience: Patience | None = None,
 ) -> list[JobRecord]:
     """Run the cases of `plan` that the journal does not hold yet for this target, in order; what became of the jobs.
@@ -83,7 +84,8 @@ def supervise(
     `requirements(case)` gives the ids for the line of a case, `repeat(case)` the command that repeats a failed one,
     `amend(verdict)` may change a final verdict before it is written (known failures). Cases that are `threaded` need
     MPI_THREAD_MULTIPLE, which the others shall not have: they come last, in launches of their own. A case that is
-    known to hang (`hangs`) is given less time.
+    known to hang (`hangs`) is given less time. Cases that are known to leave a damaged process behind (`damage`, which
+    defect it is) come behind the others, too: each defect in launches of its own, so that none else suffers.
     With `binary` (the hash that `--list=build` prints) the ranks must have that binary, and verdicts that a killed
     runner had not yet written are recovered from the logs of its last job. Each batch of verdicts is in the journal
     before `on_verdicts` gets it.
@@ -93,12 +95,12 @@ def supervise(
     """
     run = _Run(target, requirements, out, journal, options, on_verdicts, on_note, repeat, amend, binary)
     run.patience = patience or Patience()
-    run.hangs = hangs
+    run.hangs, run.damage = hangs, damage
     if options.threads == 1:  # else every launch has MPI_THREAD_MULTIPLE
         run.threaded = threaded
     known = journal.statuses.get(target.name, {})
     todo = [case for case in dict.fromkeys(plan) if case not in known]
-    todo.sort(key=run.threaded)
+    todo.sort(key=run.kind)
     if todo and binary:
         run.recover(set(todo))
     for attempt in range(1, options.retries + 2):
@@ -136,6 +138,7 @@ class _Run:
         self.patience = Patience()
         self.threaded: Callable[[str], bool] = lambda case: False
         self.hangs: Callable[[str], bool] = lambda case: False
+        self.damage: Callable[[str], str] = lambda case: ""
         self.attempt = 1
         self.records: list[JobRecord] = []
         self.settled: set[str] = set()  # judged in this attempt
@@ -151,13 +154,17 @@ class _Run:
         args += ["--strict"] if options.strict else []
         return [*args, *options.suite_args]
 
+    def kind(self, case: str) -> tuple[bool, str]:
+        """Cases of one kind may share a launch."""
+        return self.threaded(case), self.damage(case)
+
     def jobs(self, todo: Sequence[str]) -> None:
         """Run jobs until each of these cases is settled."""
         fruitless = failed_launches = 0
         while todo := [case for case in todo if case not in self.settled]:
             before = len(self.settled)
-            kind = self.threaded(todo[0])
-            job = _Job(self, self.new_folder(), [case for case in todo if self.threaded(case) is kind][:PLAN_CAP])
+            kind = self.kind(todo[0])
+            job = _Job(self, self.new_folder(), [case for case in todo if self.kind(case) == kind][:PLAN_CAP])
             try:
                 why = job.run()
             except _NoStart as error:

@@ -321,6 +321,7 @@ class _Session:
                 binary=one.binary,
                 threaded=planned.threaded,
                 hangs=lambda case: self.known.hangs(case, target),
+                damage=lambda case: self.known.damage(case, target),
             )
         for record in records:
             job = asdict(record)

@@ -265,6 +265,22 @@ def test_threaded_cases_have_launches_of_their_own_behind_the_others(tmp_path: P
     assert len(alone.records) == 1  # --threads: every launch has MPI_THREAD_MULTIPLE
 
 
+def test_what_damages_the_process_runs_behind_the_others(tmp_path: Path) -> None:
+    defects = {PLAN[0]: "b.c", PLAN[2]: "a.c", PLAN[3]: "b.c"}
+    run(tmp_path, PLAN, {}, damage=lambda case: defects.get(case, ""))
+    plans = [plan.read(path / "plan.txt") for path in sorted((tmp_path / "logs/fake@1.0_np2").glob("job-*"))]
+    assert plans == [[PLAN[1], *PLAN[4:]], [PLAN[2]], [PLAN[0], PLAN[3]]]
+
+
+def test_a_case_that_is_known_to_hang_is_given_less_time(tmp_path: Path) -> None:
+    patience = replace(QUICK, cpu=60.0, hanging=0.01, unseen=0.1)
+    outcome = run(
+        tmp_path, PLAN, {"cases": {SICK: {"kind": "spin"}}}, patience=patience, hangs=lambda case: case == SICK
+    )
+    assert outcome.failed()[SICK][0] == "timeout"
+    assert outcome.line(SICK)["seconds"] < 30
+
+
 def test_amend_changes_what_is_written(tmp_path: Path) -> None:
     def known(verdict: Verdict) -> Verdict:
         if verdict.status == "fail":
