@@ -110,8 +110,8 @@ constraint block_fits_type() {
 }
 
 block::block(test_run& mpi, std::size_t elements, bool contiguous)
-    : type(mpi.type), count(static_cast<int>(elements)), mpi_(mpi), made_(contiguous) {
-    if (!contiguous) return;
+    : type(mpi.type), count(static_cast<int>(elements)), mpi_(mpi), made_(contiguous && elements > 0) {
+    if (!made_) return;
     mpi.ok(MPI_Type_contiguous(count, mpi.type, &type));
     mpi.ok(MPI_Type_commit(&type));
     count = 1;

@@ -83,9 +83,9 @@ private:
 };
 
 // How a process describes its one block: as elements of the case's datatype, or as one element of a contiguous datatype of
-// the same signature.
+// the same signature. Not a block of no elements: a count of 1 where the others have 0.
 axis<bool> const& block_axis();
-constraint block_fits_type(); // blocks of no elements have a test of their own
+constraint block_fits_type();
 class block {
 public:
     block(test_run& mpi, std::size_t elements) : block(mpi, elements, mpi.at(block_axis())) {}
