@@ -1,11 +1,11 @@
-/* MPICH, Open MPI: reductions by a user-defined operation mistake where the data of an element begins.
+/* MPICH, Open MPI, Intel MPI: reductions by a user-defined operation mistake where the data of an element begins.
  *
  * build: mpicc reduce_lower_bound.c -o reduce_lower_bound        run: mpiexec -n 2 ./reduce_lower_bound
  * MPI-5.0 section 6.9.5: general datatypes may be passed to the user function, which finds the elements of both vectors
  *   where the datatype says.
  * expected: the sum, whether the data of an element begins before, at or behind the address of the vector.
  * observed: wrong sums and a damaged heap, or a crash, where the true lower bound is not 0. MPICH with several processes on
- *   a node (algorithm release_gather; MPIR_CVAR_DEVICE_COLLECTIVES=none avoids it), Open MPI in the ring of MPI_Allreduce.
+ *   a node (algorithm release_gather; MPIR_CVAR_DEVICE_COLLECTIVES=none avoids it), Open MPI in the ring of MPI_Allreduce, Intel MPI with few elements.
  */
 // run: np=2 timeout=30
 #include <mpi.h>
@@ -48,9 +48,10 @@ int main(int argc, char** argv) {
         MPI_Type_commit(&shifted);
         int here = 0;
         for (int round = 0; round < 20; ++round) {
-            for (int i = 0; i < n; ++i) out[i + shift + 4] = i + rank + round;
-            MPI_Allreduce(out + 4, in + 4, n, shifted, op, MPI_COMM_WORLD);
-            for (int i = 0; i < n; ++i) here += in[i + shift + 4] != size * (i + round) + size * (size - 1) / 2;
+            int const m = round < 10 ? n : round - 9; // algorithms depend on the size
+            for (int i = 0; i < m; ++i) out[i + shift + 4] = i + rank + round;
+            MPI_Allreduce(out + 4, in + 4, m, shifted, op, MPI_COMM_WORLD);
+            for (int i = 0; i < m; ++i) here += in[i + shift + 4] != size * (i + round) + size * (size - 1) / 2;
         }
         if (here > 0 && rank == 0) printf("lower bound %d: %d elements are wrong\n", shift * (int)sizeof(int), here);
         wrong += here;
