@@ -89,9 +89,8 @@ def e2e(log: IO[str]) -> str:
 
 
 def smoke(log: IO[str]) -> str:
-    """The smoke tier on real ranks, 2 of them, and 4 of them for the suites whose findings there are explained."""
-    # With 4 ranks MPICH 5.0.2 fails some cases of coll, and one of dynamic, for which known/ has no entry yet.
-    four = _suite_run(log, "smoke-4", "--np", "4", "--suite", "^coll,^dynamic")
+    """The smoke tier on real ranks, 2 and 4 of them."""
+    four = _suite_run(log, "smoke-4", "--np", "4")
     return f"{_suite_run(log, 'smoke', '--np', '2')}; with 4 ranks: {four}"
 
 
