@@ -1,12 +1,12 @@
 /* Open MPI: a window has a name although nobody set one.
  *
- * build: mpicc openmpi_win_name.c -o win_name     run: mpiexec -n 1 ./win_name
+ * build: mpicc openmpi_win_name.c -o win_name     run: mpiexec -n 2 ./win_name
  * MPI-5.0 section 7.8: MPI_Win_get_name returns "the name previously stored on the window, or an empty string if no such
  *   name exists".
  * expected: an empty string of length 0.
  * observed: a string such as "MPI_WIN 2" (Open MPI 4.1.8, 5.0.11).
  */
-// run: np=1 timeout=20
+// run: np=2 timeout=20
 #include <mpi.h>
 #include <stdio.h>
 
