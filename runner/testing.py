@@ -108,7 +108,7 @@ def sanitized(log: IO[str]) -> str:
 
 
 def clang_tidy(log: IO[str]) -> str:
-    """Static analysis of C++; a file is looked at again only when it, a header or the rules have changed."""
+    """Static analysis of C++, last changed first; a file is looked at again only when it, a header or the rules changed."""
     if shutil.which(TIDY) is None:
         raise Failed(f"{TIDY} is not installed; `assay doctor` says what to do")
     database = _debug_build(log)
@@ -118,7 +118,7 @@ def clang_tidy(log: IO[str]) -> str:
     done = REPO / "build" / "clang-tidy"
     done.mkdir(parents=True, exist_ok=True)
     todo = []
-    for name in _sources(".cpp"):
+    for name in _last_changed_first(_sources(".cpp")):
         if name.startswith("tests/"):
             continue
         stamp = done / hashlib.sha256(headers.digest() + name.encode() + (REPO / name).read_bytes()).hexdigest()
@@ -246,6 +246,13 @@ def _python_sources() -> list[str]:
 def _sources(*endings: str) -> list[str]:
     """Files of the repository, below it, without what was built."""
     return sorted(_below(endings))
+
+
+def _last_changed_first(names: Sequence[str]) -> list[str]:
+    command = ["git", "log", "--format=", "--name-only", "-n", "200"]
+    done = subprocess.run(command, cwd=REPO, capture_output=True, text=True, check=False)
+    order = {name: at for at, name in reversed(list(enumerate(done.stdout.splitlines())))}
+    return sorted(names, key=lambda name: order.get(name, len(order)))
 
 
 def _below(endings: Iterable[str]) -> Iterable[str]:
