@@ -108,7 +108,7 @@ def sanitized(log: IO[str]) -> str:
 
 
 def clang_tidy(log: IO[str]) -> str:
-    """Static analysis of C++, last changed first; a file is looked at again only when it, a header or the rules changed."""
+    """Static analysis of C++, last changed first; what was found good is looked at again only after a change."""
     if shutil.which(TIDY) is None:
         raise Failed(f"{TIDY} is not installed; `assay doctor` says what to do")
     database = _debug_build(log)
