@@ -5,7 +5,7 @@
  *   completed, and to MPI_Win_post when no matching start has been called; both hold here by the barrier. Section 12.5.2:
  *   MPI_Win_wait returns when all matching calls to MPI_Win_complete have occurred.
  * expected: two epochs, one after the other.
- * observed: MPI_Win_wait of the second one does not return (Open MPI 5.0.11, windows in shared memory).
+ * observed: MPI_Win_wait of the second one does not return: Open MPI 5.0.11, windows in shared memory; 4.1, one process.
  */
 // run: np=1 timeout=20
 #include <mpi.h>
