@@ -8,6 +8,7 @@ job takes up the cases that have no verdict yet.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import signal
@@ -95,12 +96,12 @@ def supervise(
     """
     run = _Run(target, requirements, out, journal, options, on_verdicts, on_note, repeat, amend, binary)
     run.patience = patience or Patience()
-    run.hangs, run.damage = hangs, damage
-    if options.threads == 1:  # else every launch has MPI_THREAD_MULTIPLE
-        run.threaded = threaded
+    run.hangs = hangs
     known = journal.statuses.get(target.name, {})
     todo = [case for case in dict.fromkeys(plan) if case not in known]
-    todo.sort(key=run.kind)
+    several = options.threads == 1  # else every launch has MPI_THREAD_MULTIPLE
+    run.kinds = {case: (several and threaded(case), damage(case)) for case in todo}
+    todo.sort(key=run.kinds.__getitem__)
     if todo and binary:
         run.recover(set(todo))
     for attempt in range(1, options.retries + 2):
@@ -136,9 +137,8 @@ class _Run:
         self.requirements, self.repeat, self.amend = requirements, repeat, amend
         self.on_verdicts, self.on_note = on_verdicts, on_note
         self.patience = Patience()
-        self.threaded: Callable[[str], bool] = lambda case: False
         self.hangs: Callable[[str], bool] = lambda case: False
-        self.damage: Callable[[str], str] = lambda case: ""
+        self.kinds: dict[str, tuple[bool, str]] = {}  # cases of one kind may share a launch
         self.attempt = 1
         self.records: list[JobRecord] = []
         self.settled: set[str] = set()  # judged in this attempt
@@ -154,17 +154,13 @@ class _Run:
         args += ["--strict"] if options.strict else []
         return [*args, *options.suite_args]
 
-    def kind(self, case: str) -> tuple[bool, str]:
-        """Cases of one kind may share a launch."""
-        return self.threaded(case), self.damage(case)
-
     def jobs(self, todo: Sequence[str]) -> None:
         """Run jobs until each of these cases is settled."""
         fruitless = failed_launches = 0
         while todo := [case for case in todo if case not in self.settled]:
             before = len(self.settled)
-            kind = self.kind(todo[0])
-            job = _Job(self, self.new_folder(), [case for case in todo if self.kind(case) == kind][:PLAN_CAP])
+            _, some = next(itertools.groupby(todo[:PLAN_CAP], key=self.kinds.__getitem__))
+            job = _Job(self, self.new_folder(), list(some))
             try:
                 why = job.run()
             except _NoStart as error:
