@@ -249,6 +249,7 @@ class _Session:
                 verdicts,
                 lambda text: None,
                 threaded=self.threaded,
+                damage=lambda case: self.known.damage(case, target),
             )
 
     def control(self, np: int) -> Control:
