@@ -18,6 +18,7 @@ from reports.evidence import NOT_RUN
 from runner.model import Target, Verdict, WrongUse
 
 KEYS = ("case", "library", "version", "transport", "np", "threads", "status", "sometimes", "damages", "reason", "link")
+FLAGS = ("sometimes", "damages")
 STATUSES = ("fail", "crash", "timeout", "lost")
 _CASE_GLOB = re.compile(r"[a-z0-9_.+=/*?\[\]!{,}-]+")
 
@@ -215,7 +216,7 @@ def _entries(where: str, table: Any) -> list[Entry]:
             raise WrongUse(f"{where} has no {key}; case, reason and link are required")
     for key in KEYS:
         if (
-            key not in ("case", "status", "np", "threads", "sometimes", "damages")
+            key not in ("case", "status", "np", "threads", *FLAGS)
             and key in table
             and not (isinstance(table[key], str) and table[key].strip())
         ):
@@ -241,7 +242,7 @@ def _entries(where: str, table: Any) -> list[Entry]:
     status = [status] if isinstance(status, str) else status
     if not isinstance(status, list) or not status or not all(one in STATUSES for one in status):
         raise WrongUse(f"{where}: status is {table['status']!r}; it must be one of, or a list of, {' '.join(STATUSES)}")
-    for key in ("sometimes", "damages"):
+    for key in FLAGS:
         if not isinstance(table.get(key, False), bool):
             raise WrongUse(f"{where}: {key} is {table[key]!r}; it must be true or false")
     numbers = {}

@@ -514,7 +514,7 @@ class _Job:
                 continue
             budget = patience.cpu * scaled * run.options.threads * run.options.repeat
             ranks = [self.ranks[log.rank] for log in living]
-            if now - stall.since > patience.unseen and run.hangs(self.names[index]):
+            if run.hangs(self.names[index]):
                 budget *= patience.hanging
             spent = stall.look(now, index, ranks, budget, budget * patience.idle)
             if spent and self._ask(index):
