@@ -25,7 +25,7 @@ ASSAY_TEST(rma, shared_memory, requirements{"rma.shared.query", "rma.shared.cont
     MPI_Aint bytes_before = 0;
     for (int rank = 0; rank <= mpi.size; ++rank) {
         // MPI_PROC_NULL asks for the first one that has memory, and all have.
-        int const asked = rank < mpi.size ? rank : MPI_PROC_NULL, meant = rank % mpi.size;
+        int const asked = rank < mpi.size ? rank : MPI_PROC_NULL, meant = rank < mpi.size ? rank : 0;
         MPI_Aint size = -7;
         int unit = -7;
         unsigned char* base = nullptr;
