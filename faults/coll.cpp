@@ -194,7 +194,6 @@ void prepare_Barrier(operation&, MPI_Comm& comm) {
 
 void prepare_Bcast(operation& o, void*& buffer, int& count, MPI_Datatype& type, int& root, MPI_Comm& comm) {
     auto const r = role_in(comm, root);
-    o.garbage = count < 0;
     if (r.root) o.sent.push_back({buffer, 0, count, type});
     else if (r.partner) o.received.push_back({buffer, 0, count, type});
     else o.bystander = buffer;

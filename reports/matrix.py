@@ -36,7 +36,7 @@ from reports.evidence import (
 )
 from reports.factors import common_factor
 from reports.html import TEMPLATES, duration
-from reports.summary import STYLE, explain, summary_line
+from reports.summary import STYLE, explain, summary_line, widen
 
 EXAMPLES = 2  # of each group of failures, while room lasts
 MAX_EXAMPLES = 1500  # on the page
@@ -230,8 +230,7 @@ def write_matrix(evidences: Sequence[Evidence], path: Path) -> Path:
 
 def print_matrix(evidences: Sequence[Evidence], page: Path, console: Console) -> None:
     """Print percentages by target and suite, what was not as expected, and the line for scripts last."""
-    if not console.is_terminal:  # a log has no right edge
-        console.width = max(console.width, 160)
+    widen(console)
     matrix = Matrix(evidences)
     suites = sorted(matrix.suites)
     table = Table(box=None, pad_edge=False, header_style="dim")

@@ -30,6 +30,12 @@ STYLE = {
 }
 
 
+def widen(console: Console) -> None:
+    """A log has no right edge: tables in it are not cut."""
+    if not console.is_terminal:
+        console.width = max(console.width, 160)
+
+
 def summary_line(counts: Counter[str]) -> str:
     """`assay: 1234 pass 0 fail …`: every status in fixed order, for scripts."""
     return "assay: " + " ".join(f"{counts[status]} {status}" for status in STATUSES)

@@ -61,7 +61,6 @@ class Options:
     retries: int = 0
     strict: bool = False
     timeout_scale: float = 1.0
-    suite_args: Sequence[str] = ()  # passed through to assay-suite
 
 
 @dataclass

@@ -23,6 +23,7 @@ from rich.text import Text
 
 from reports import known
 from reports.evidence import NOT_RUN, UNEXPECTED, Evidence, printable
+from reports.summary import widen
 from runner import build, targets
 from runner.model import CannotRun, Launch, Target, WrongUse
 from runner.procs import Guarded, busyness, wait_for
@@ -352,8 +353,7 @@ def _target(name: str, library: targets.Library, np: int, threads: int) -> Targe
 
 def print_report(found: Found, console: Console) -> None:
     """A table of reproducers and libraries; then what disagrees, in sentences."""
-    if not console.is_terminal:  # a log has no right edge
-        console.width = max(console.width, 160)
+    widen(console)
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("reproducer", no_wrap=True)
     for library in found.libraries:

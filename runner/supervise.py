@@ -152,7 +152,7 @@ class _Run:
         args += [f"--threads={options.threads}"] if options.threads != 1 else []
         args += [f"--repeat={options.repeat}"] if options.repeat != 1 else []
         args += ["--strict"] if options.strict else []
-        return [*args, *options.suite_args]
+        return args
 
     def jobs(self, todo: Sequence[str]) -> None:
         """Run jobs until each of these cases is settled."""

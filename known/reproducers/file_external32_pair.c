@@ -10,14 +10,15 @@
 #include <mpi.h>
 #include <stdio.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_File file;
     int const out[4] = {1, 2, 3, 4};
     int in[4] = {0, 0, 0, 0}, wrong = 0;
     unsigned char bytes[16] = {0};
-    char const *const path = "/tmp/assay_file_external32_pair";
-    MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+    char const* const path = "/tmp/assay_file_external32_pair";
+    MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+                  &file);
     MPI_File_set_view(file, 0, MPI_2INT, MPI_2INT, "external32", MPI_INFO_NULL);
     MPI_File_write_at(file, 0, out, 2, MPI_2INT, MPI_STATUS_IGNORE);
     MPI_File_read_at(file, 0, in, 2, MPI_2INT, MPI_STATUS_IGNORE);

@@ -9,14 +9,15 @@
 #include <mpi.h>
 #include <stdio.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_File file;
     MPI_Status status;
     MPI_Request request;
     int data[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9}, done = 0, count = -1;
-    char const *const path = "/tmp/assay_file_iread_end";
-    MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+    char const* const path = "/tmp/assay_file_iread_end";
+    MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+                  &file);
     MPI_File_write_at(file, 0, data, 9, MPI_INT, MPI_STATUS_IGNORE);
     MPI_File_iread_at_all(file, 6 * sizeof(int), data, 6, MPI_INT, &request);
     for (double const start = MPI_Wtime(); !done && MPI_Wtime() < start + 3;) MPI_Test(&request, &done, &status);

@@ -12,21 +12,22 @@
 #include <stdio.h>
 #include <string.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_File file;
     int rank, length = 0, wrong = 0, all = 0;
     char text[MPI_MAX_ERROR_STRING + 1] = "", said[256] = "";
-    char const *const path = "/tmp/assay_file_open_error_code";
+    char const* const path = "/tmp/assay_file_open_error_code";
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    FILE *const existing = fopen(path, "w");
+    FILE* const existing = fopen(path, "w");
     if (existing) fclose(existing);
-    FILE *const noise = rank == 0 ? NULL : freopen("/tmp/assay_file_open_error_code.stderr", "w+", stderr);
-    for (int i = 0; i < 3 && rank == 0; ++i) MPI_File_delete("/tmp/assay_no_such_file", MPI_INFO_NULL); // its own errors
+    FILE* const noise = rank == 0 ? NULL : freopen("/tmp/assay_file_open_error_code.stderr", "w+", stderr);
+    for (int i = 0; i < 3 && rank == 0; ++i)
+        MPI_File_delete("/tmp/assay_no_such_file", MPI_INFO_NULL); // its own errors
     MPI_Barrier(MPI_COMM_WORLD);
     for (int i = 0; i < 50; ++i) { // whether a code can be read elsewhere is a matter of luck
-        int const code = MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_EXCL,
-                                       MPI_INFO_NULL, &file);
+        int const code =
+            MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_EXCL, MPI_INFO_NULL, &file);
         MPI_Error_string(code, text, &length);
     }
     if (noise) {

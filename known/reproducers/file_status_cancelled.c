@@ -11,13 +11,14 @@
 #include <stdio.h>
 #include <string.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_File file;
     MPI_Status status;
     int data[4] = {1, 2, 3, 4}, flag = -1;
-    char const *const path = "/tmp/assay_file_status_cancelled";
-    MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+    char const* const path = "/tmp/assay_file_status_cancelled";
+    MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+                  &file);
     memset(&status, 0xa5, sizeof status);
     MPI_File_write(file, data, 4, MPI_INT, &status);
     MPI_Test_cancelled(&status, &flag);

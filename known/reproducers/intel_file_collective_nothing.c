@@ -20,7 +20,8 @@ int main(int argc, char** argv) {
     MPI_Type_commit(&type);
     char name[] = "/tmp/intel_file_collective_nothing_00";
     name[sizeof name - 2] = (char)('0' + rank);
-    MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+    MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+                  &file);
     MPI_File_set_view(file, 0, MPI_INT, type, "native", MPI_INFO_NULL);
     int const error = MPI_File_write_at_all(file, 0, data, 0, type, MPI_STATUS_IGNORE);
     MPI_Offset size = -1;

@@ -27,7 +27,8 @@ int main(int argc, char** argv) {
         MPI_Offset is = -1;
         MPI_File_seek(file, by[i], whence[i]);
         MPI_File_get_position(file, &is);
-        if (is != expected[i]) printf("seek %d: position %lld, expected %lld\n", i, (long long)is, (long long)expected[i]), ++bad;
+        if (is != expected[i])
+            printf("seek %d: position %lld, expected %lld\n", i, (long long)is, (long long)expected[i]), ++bad;
     }
     MPI_File_close(&file);
     printf("%s: %d of 3 positions are wrong\n", bad ? "BUG" : "OK", bad);

@@ -13,7 +13,8 @@
 #include <stdlib.h>
 
 int main(int argc, char** argv) {
-    int rank, size, data[2] = {1, 2}, one = 1, two = 2, four = 4, block = MPI_DISTRIBUTE_BLOCK, any = MPI_DISTRIBUTE_DFLT_DARG;
+    int rank, size, data[2] = {1, 2}, one = 1, two = 2, four = 4, block = MPI_DISTRIBUTE_BLOCK,
+                    any = MPI_DISTRIBUTE_DFLT_DARG;
     char const what = argc > 1 ? argv[1][0] : 's';
     MPI_Datatype type = MPI_INT, part;
     MPI_File file;
@@ -28,7 +29,8 @@ int main(int argc, char** argv) {
     else if (what == 'd') MPI_Type_create_darray(1, 0, 1, &four, &block, &any, &one, MPI_ORDER_C, MPI_INT, &type);
     else MPI_Type_create_subarray(1, &four, &two, &one, MPI_ORDER_C, MPI_INT, &type);
     if (what != 'p') MPI_Type_commit(&type);
-    MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+    MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+                  &file);
     int error = MPI_File_set_view(file, 0, what == 'p' ? type : MPI_INT, type, "native", MPI_INFO_NULL);
     if (error == MPI_SUCCESS && what != 'p') error = MPI_File_write(file, data, 2, MPI_INT, MPI_STATUS_IGNORE);
     MPI_File_close(&file);

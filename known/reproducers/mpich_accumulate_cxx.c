@@ -27,8 +27,7 @@ int main(int argc, char** argv) {
     MPI_Win_create(window, sizeof window, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
     atexit(left);
     MPI_Win_fence(0, win);
-    if (rank == 0)
-        MPI_Accumulate(from, 2, MPI_CXX_DOUBLE_COMPLEX, 1, 0, 2, MPI_CXX_DOUBLE_COMPLEX, MPI_REPLACE, win);
+    if (rank == 0) MPI_Accumulate(from, 2, MPI_CXX_DOUBLE_COMPLEX, 1, 0, 2, MPI_CXX_DOUBLE_COMPLEX, MPI_REPLACE, win);
     MPI_Win_fence(0, win);
     if (rank == 1) {
         bad = window[0] != 1 || window[3] != 4;

@@ -16,7 +16,7 @@ struct pair {
     int index;
 };
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     struct pair given = {7, 0x11223344}, result = {-1, -1}, *memory;
     int rank, size, wrong;
     MPI_Win win;

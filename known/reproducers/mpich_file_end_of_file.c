@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 static int wrong;
-static void judge(char const *what, MPI_Status *status, MPI_Datatype type) {
+static void judge(char const* what, MPI_Status* status, MPI_Datatype type) {
     int count = -1;
     MPI_Get_count(status, type, &count);
     if (count == 3) return;
@@ -20,18 +20,19 @@ static void judge(char const *what, MPI_Status *status, MPI_Datatype type) {
     fflush(stdout);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_File file;
     MPI_Status status;
     MPI_Datatype gap, hole;
     int data[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
-    char const *const path = "/tmp/assay_file_end_of_file";
+    char const* const path = "/tmp/assay_file_end_of_file";
     MPI_Type_create_resized(MPI_INT, 0, 2 * sizeof(int), &gap);
     MPI_Type_commit(&gap);
     MPI_Type_create_resized(MPI_INT, 0, 3 * sizeof(int), &hole);
     MPI_Type_commit(&hole);
-    MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+    MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+                  &file);
     MPI_File_write_at(file, 0, data, 9, MPI_INT, MPI_STATUS_IGNORE);
     MPI_File_read_at(file, 6 * sizeof(int), data, 6, MPI_INT, &status);
     judge("no gap, no hole", &status, MPI_INT);

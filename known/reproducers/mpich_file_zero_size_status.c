@@ -11,7 +11,7 @@
 #include <string.h>
 
 static int wrong;
-static void judge(char const *call, MPI_Status *status, MPI_Datatype type) {
+static void judge(char const* call, MPI_Status* status, MPI_Datatype type) {
     int count = -1, bytes = -1;
     MPI_Get_count(status, type, &count);
     MPI_Get_count(status, MPI_BYTE, &bytes);
@@ -21,16 +21,17 @@ static void judge(char const *call, MPI_Status *status, MPI_Datatype type) {
     printf("BUG: %s of 3 elements without size: MPI_Get_count gives %d, %d bytes\n", call, count, bytes);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_File file;
     MPI_Status status;
     MPI_Datatype type;
     int data[4] = {1, 2, 3, 4};
-    char const *const path = "/tmp/assay_file_zero_size_status";
+    char const* const path = "/tmp/assay_file_zero_size_status";
     MPI_Type_contiguous(0, MPI_INT, &type);
     MPI_Type_commit(&type);
-    MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+    MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+                  &file);
     memset(&status, 0xa5, sizeof status);
     MPI_File_write_all(file, data, 3, type, &status);
     judge("MPI_File_write_all", &status, type);

@@ -17,7 +17,7 @@ struct pair {
     int index;
 };
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     static struct pair given[N], result[N], memory[N];
     int rank, size, wrong = 0, code;
     MPI_Win win;
@@ -38,7 +38,8 @@ int main(int argc, char **argv) {
     for (int i = N - 1; i >= 0; --i)
         if (result[i].value != 1000000000000L + i || result[i].index != i) wrong = i + 1;
     if (code != MPI_SUCCESS) printf("BUG: an error is returned\n");
-    else if (wrong) printf("BUG: element %d is {%ld, %d}\n", wrong - 1, result[wrong - 1].value, result[wrong - 1].index);
+    else if (wrong)
+        printf("BUG: element %d is {%ld, %d}\n", wrong - 1, result[wrong - 1].value, result[wrong - 1].index);
     else puts("OK");
     fflush(stdout);
     if (code != MPI_SUCCESS) MPI_Abort(MPI_COMM_WORLD, 1);

@@ -23,7 +23,8 @@ int main(int argc, char** argv) {
         MPI_Request request;
         MPI_Ibcast(&data, 1, MPI_INT, upper ? root : rank == root ? MPI_ROOT : MPI_PROC_NULL, inter, &request);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
-        if (upper && data != 4711) printf("root %d: rank %d of the other group got %d\n", root, rank - half, data), ++wrong;
+        if (upper && data != 4711)
+            printf("root %d: rank %d of the other group got %d\n", root, rank - half, data), ++wrong;
     }
     MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0) printf("%s: %d processes are without the data\n", wrong ? "BUG" : "OK", wrong);

@@ -9,18 +9,19 @@
  */
 // run: np=1 timeout=20
 #include <mpi.h>
+#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
-#include <signal.h>
 
 static void too_late(int signal) {
     (void)signal;
-    static char const text[] = "BUG: an exclusive lock after one with MPI_MODE_NOCHECK is not granted within 10 seconds\n";
+    static char const text[] =
+        "BUG: an exclusive lock after one with MPI_MODE_NOCHECK is not granted within 10 seconds\n";
     (void)!write(1, text, sizeof text - 1);
     _exit(1);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     int rank, *memory;
     MPI_Win win;
     MPI_Init(&argc, &argv);

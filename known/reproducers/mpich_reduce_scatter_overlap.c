@@ -9,9 +9,9 @@
  */
 // run: np=4 timeout=30
 #include <mpi.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <signal.h>
 #include <unistd.h>
 
 static void died(int number) {

@@ -18,7 +18,8 @@ int main(int argc, char** argv) {
     if (parent == MPI_COMM_NULL) {
         char self[4096] = "", libraries[8192] = "";
         // The launcher may not know where the ranks find their library: env(1) tells the child.
-        snprintf(libraries, sizeof libraries, "LD_LIBRARY_PATH=%s", getenv("LD_LIBRARY_PATH") ? getenv("LD_LIBRARY_PATH") : "");
+        snprintf(libraries, sizeof libraries, "LD_LIBRARY_PATH=%s",
+                 getenv("LD_LIBRARY_PATH") ? getenv("LD_LIBRARY_PATH") : "");
         if (readlink("/proc/self/exe", self, sizeof self - 1) < 0) return 2;
         char* words[] = {libraries, self, "before", "", "after", NULL};
         MPI_Comm_spawn("/usr/bin/env", words, 1, MPI_INFO_NULL, 0, MPI_COMM_SELF, &child, MPI_ERRCODES_IGNORE);

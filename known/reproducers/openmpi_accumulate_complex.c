@@ -10,7 +10,7 @@
 #include <mpi.h>
 #include <stdio.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     int rank, size, bad;
     float memory[2] = {1, 2}, given[2] = {3, 4};
     MPI_Win win;

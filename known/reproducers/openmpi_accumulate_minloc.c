@@ -15,7 +15,7 @@ struct pair {
     int index;
 };
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     static struct pair memory[N], given[N];
     int rank, size, wrong = 0;
     MPI_Win win;

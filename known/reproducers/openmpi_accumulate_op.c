@@ -12,7 +12,7 @@
 #include <mpi.h>
 #include <stdio.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     int rank, size, wrong = 0;
     long memory[6], given[6];
     MPI_Win win;
@@ -27,8 +27,7 @@ int main(int argc, char **argv) {
         given[i] = 10;
     }
     MPI_Win_fence(0, win);
-    for (int i = 0; i < 6; ++i)
-        MPI_Accumulate(&given[i], 1, MPI_LONG, (rank + 1) % size, i, 1, MPI_LONG, ops[i], win);
+    for (int i = 0; i < 6; ++i) MPI_Accumulate(&given[i], 1, MPI_LONG, (rank + 1) % size, i, 1, MPI_LONG, ops[i], win);
     MPI_Win_fence(0, win);
     for (int i = 0; i < 6; ++i) wrong |= memory[i] != expected[i];
     if (wrong)

@@ -10,7 +10,7 @@
 #include <mpi.h>
 #include <stdio.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     int rank, size, wrong;
     unsigned long const large = 1ul << 63;
     unsigned long memory[2] = {1, 1}, given[2] = {large, large};

@@ -11,16 +11,17 @@
 
 enum { n = 1000, rounds = 100 };
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     MPI_File file;
     MPI_Datatype every_second;
     int rank, mixed = 0, data[n];
-    char const *const path = "/tmp/assay_file_atomicity";
+    char const* const path = "/tmp/assay_file_atomicity";
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Type_create_resized(MPI_INT, 0, 2 * sizeof(int), &every_second);
     MPI_Type_commit(&every_second);
-    MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+    MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+                  &file);
     MPI_File_set_view(file, 0, MPI_INT, every_second, "native", MPI_INFO_NULL);
     MPI_File_set_atomicity(file, 1);
     for (int round = 0; round < rounds; ++round) {

@@ -10,13 +10,14 @@
 #include <mpi.h>
 #include <stdio.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     MPI_File file;
-    char const *const path = "/tmp/assay_file_datarep_internal";
+    char const* const path = "/tmp/assay_file_datarep_internal";
     char text[MPI_MAX_ERROR_STRING] = "MPI_SUCCESS";
     int length, class;
     MPI_Init(&argc, &argv);
-    MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+    MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+                  &file);
     int const code = MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "internal", MPI_INFO_NULL);
     if (code != MPI_SUCCESS) MPI_Error_class(code, &class), MPI_Error_string(class, text, &length);
     printf("%s: MPI_File_set_view with \"internal\" returns %s\n", code == MPI_SUCCESS ? "OK" : "BUG", text);

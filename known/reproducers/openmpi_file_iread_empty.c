@@ -19,17 +19,18 @@ static void divided(int signal) {
     _exit(1);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     MPI_File file;
     MPI_Request request;
     MPI_Datatype empty;
     int data[4] = {0};
-    char const *const path = "/tmp/assay_file_iread_empty";
+    char const* const path = "/tmp/assay_file_iread_empty";
     MPI_Init(&argc, &argv);
     signal(SIGFPE, divided);
     MPI_Type_contiguous(0, MPI_INT, &empty);
     MPI_Type_commit(&empty);
-    MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+    MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+                  &file);
     MPI_File_read(file, data, 3, empty, MPI_STATUS_IGNORE);
     MPI_File_iread(file, data, 3, empty, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);

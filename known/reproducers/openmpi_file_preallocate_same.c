@@ -9,12 +9,13 @@
 #include <mpi.h>
 #include <stdio.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     MPI_File file;
     MPI_Offset size = -1;
-    char const *const path = "/tmp/assay_file_preallocate_same";
+    char const* const path = "/tmp/assay_file_preallocate_same";
     MPI_Init(&argc, &argv);
-    MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+    MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+                  &file);
     MPI_File_write_at(file, 0, "abc", 3, MPI_CHAR, MPI_STATUS_IGNORE);
     MPI_File_sync(file);
     MPI_File_preallocate(file, 3);

@@ -9,13 +9,14 @@
 #include <mpi.h>
 #include <stdio.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_File file;
     MPI_Status status;
     int data[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9}, plain = -1, all = -1;
-    char const *const path = "/tmp/assay_file_read_all_end";
-    MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+    char const* const path = "/tmp/assay_file_read_all_end";
+    MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+                  &file);
     MPI_File_write_at(file, 0, data, 9, MPI_INT, MPI_STATUS_IGNORE);
     MPI_File_read_at(file, 6 * sizeof(int), data, 6, MPI_INT, &status);
     MPI_Get_count(&status, MPI_INT, &plain);

@@ -14,16 +14,17 @@
 
 enum { many = 200 };
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     MPI_File file;
     MPI_Status status;
     MPI_Request requests[many];
     int const data[4] = {1, 2, 3, 4};
     int wrong = 0;
-    char const *const path = "/tmp/assay_file_request_cancelled";
+    char const* const path = "/tmp/assay_file_request_cancelled";
     MPI_Init(&argc, &argv);
-    MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
-    char *blocks[2000];
+    MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+                  &file);
+    char* blocks[2000];
     for (size_t i = 0; i < 2000; ++i) memset(blocks[i] = malloc(8 + 8 * (i % 200)), 0xa5, 8 + 8 * (i % 200));
     for (size_t i = 0; i < 2000; i += 2) free(blocks[i]);
     for (int i = 0; i < many; ++i) MPI_File_iwrite(file, data, 4, MPI_INT, &requests[i]);
@@ -33,7 +34,8 @@ int main(int argc, char **argv) {
         MPI_Test_cancelled(&status, &flag);
         wrong += flag != 0;
     }
-    printf("%s: MPI_Test_cancelled is true for %d of %d writes that nobody cancelled\n", wrong ? "BUG" : "OK", wrong, many);
+    printf("%s: MPI_Test_cancelled is true for %d of %d writes that nobody cancelled\n", wrong ? "BUG" : "OK", wrong,
+           many);
     for (size_t i = 1; i < 2000; i += 2) free(blocks[i]);
     MPI_File_close(&file);
     MPI_Finalize();

@@ -10,13 +10,14 @@
 #include <mpi.h>
 #include <stdio.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     MPI_File file;
     MPI_Offset position = -1;
     int const data[8] = {1, 2, 3, 4, 5, 6, 7, 8};
-    char const *const path = "/tmp/assay_file_seek_shared_end";
+    char const* const path = "/tmp/assay_file_seek_shared_end";
     MPI_Init(&argc, &argv);
-    MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+    MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+                  &file);
     MPI_File_write_at(file, 0, data, 8, MPI_INT, MPI_STATUS_IGNORE);
     MPI_File_set_view(file, 4 * sizeof(int), MPI_INT, MPI_INT, "native", MPI_INFO_NULL);
     MPI_File_seek_shared(file, 0, MPI_SEEK_END);

@@ -13,7 +13,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { stride = 96, shift = 32, part = 64, n = 260 }; // integers: from one element to the next, before its data, its data
+enum {
+    stride = 96,
+    shift = 32,
+    part = 64,
+    n = 260
+}; // integers: from one element to the next, before its data, its data
 
 static void add(void* in, void* inout, int* length, MPI_Datatype* type) {
     (void)type;

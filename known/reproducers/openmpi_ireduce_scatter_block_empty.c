@@ -10,7 +10,9 @@
 #include <mpi.h>
 #include <stdio.h>
 
-static void nothing(void* in, void* inout, int* length, MPI_Datatype* type) { (void)in, (void)inout, (void)length, (void)type; }
+static void nothing(void* in, void* inout, int* length, MPI_Datatype* type) {
+    (void)in, (void)inout, (void)length, (void)type;
+}
 
 int main(int argc, char** argv) {
     int rank, out[2] = {0}, in[2] = {0};

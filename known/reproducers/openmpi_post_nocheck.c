@@ -20,7 +20,7 @@ static void too_late(int signal) {
     _exit(1);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     int *memory, rank;
     MPI_Win win;
     MPI_Group group;

@@ -19,7 +19,7 @@ static void late(int signal) {
     _exit(1);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     int rank, memory[20] = {0}, data[20] = {0};
     MPI_Win win;
     MPI_Datatype empty;

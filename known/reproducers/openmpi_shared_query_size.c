@@ -10,7 +10,7 @@
 #include <mpi.h>
 #include <stdio.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     MPI_Aint size = -1;
     int rank, unit = -1;
     void *memory = NULL, *base = NULL;

@@ -9,7 +9,7 @@
 #include <mpi.h>
 #include <stdio.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     int memory = 0, code;
     MPI_Win win;
     MPI_Init(&argc, &argv);

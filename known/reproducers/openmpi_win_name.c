@@ -10,7 +10,7 @@
 #include <mpi.h>
 #include <stdio.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     char name[MPI_MAX_OBJECT_NAME] = "?";
     int length = -1, memory = 0, wrong;
     MPI_Win win;

@@ -45,8 +45,7 @@ int main(int argc, char** argv) {
     for (int round = 0; round < 20; ++round) {
         for (int i = 0; i < n * size; ++i) out[i * stride] = i + rank + round;
         MPI_Reduce_scatter_block(out, in, n, spaced, op, MPI_COMM_WORLD);
-        for (int i = 0; i < n; ++i)
-            wrong += in[i * stride] != size * (i + rank * n + round) + size * (size - 1) / 2;
+        for (int i = 0; i < n; ++i) wrong += in[i * stride] != size * (i + rank * n + round) + size * (size - 1) / 2;
     }
     MPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0) printf("%s: %d elements are wrong\n", all ? "BUG" : "OK", all);

@@ -59,7 +59,7 @@ class Request:
                 "select": list(chosen.select),
             },
             "options": {
-                **{name: value for name, value in asdict(options).items() if name not in ("seed", "suite_args")},
+                **{name: value for name, value in asdict(options).items() if name != "seed"},
                 "order": self.order,
                 "shard": self.shard,
                 "known": list(self.known),
