@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -109,7 +109,7 @@ class Known:
         self._failed: set[Entry] = set()  # met a case that failed as expected
 
     def apply(self, verdict: Verdict, target: Target) -> Verdict:
-        """The verdict in the light of what is known; `extra` gains `known` (the reason) and `known_link`.
+        """The verdict in the light of what is known; `extra` gains `known` (the reason), `known_link` and `found`.
 
         fail, crash or timeout as an entry expects → xfail; pass although an entry expects otherwise → xpass, unless
         all such entries say `sometimes`.
@@ -123,11 +123,27 @@ class Known:
                 if verdict.status != "pass":
                     self._failed.add(entry)
                 status = "xpass" if verdict.status == "pass" else "xfail"
-                extra = {**verdict.extra, "known": entry.reason, "known_link": entry.link}
+                extra = {**verdict.extra, "known": entry.reason, "known_link": entry.link, "found": verdict.status}
                 if status == "xpass":
                     extra["reason"] = f"passed, but {entry.where} expects {' or '.join(sorted(entry.status))}"
                 return replace(verdict, status=status, extra=extra)
         return verdict
+
+    def again(self, record: Mapping[str, Any], target: Target) -> Verdict | None:
+        """The verdict of a line of cases.jsonl by what is known now, or None when it stays as it is."""
+        extra = {name: value for name, value in record.items() if name not in ("case", "target", "status", "seconds")}
+        found = extra.pop("found", None)
+        if record["status"] in ("xfail", "xpass"):
+            for name in ("known", "known_link") + (("reason",) if record["status"] == "xpass" else ()):
+                extra.pop(name, None)
+        else:
+            found = record["status"]
+        if found is None:
+            return None
+        verdict = Verdict(record["case"], target.name, found, float(record.get("seconds") or 0.0), extra)
+        verdict = self.apply(verdict, target)
+        same = verdict.status == record["status"] and verdict.extra.get("known") == record.get("known")
+        return None if same else verdict
 
     def hangs(self, case: str, target: Target) -> bool:
         """Whether an entry says that this case may not end."""

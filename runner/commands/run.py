@@ -19,7 +19,7 @@ from typing import Any, TextIO
 from rich.console import Console
 from rich.text import Text
 
-from reports.evidence import NOT_RUN, UNEXPECTED, write_file
+from reports.evidence import NOT_RUN, UNEXPECTED, Evidence, write_file
 from runner import build, plan, targets
 from runner.commands.progress import RunProgress
 from runner.journal import Journal
@@ -115,9 +115,8 @@ def run(request: Request, out: Path | None, console: Console) -> int:
 
 def resume(out: Path, console: Console) -> int:
     """assay resume: goes on with the cases of `out` that have no verdict yet. Returns the exit code."""
-    from reports.evidence import Evidence
-
-    record = Evidence(out).run
+    before = Evidence(out)
+    record = before.run
     request = _request_of(out, record)
     amend = _load_known(request)
     ready = _prepare(request, console, out)
@@ -131,7 +130,7 @@ def resume(out: Path, console: Console) -> int:
         if about.get("binary") not in (one.binary, None, ""):
             warnings.append(f"{one.target.name}: the suite was rebuilt from other sources since the run began")
     session = _Session(request, out, ready, amend, console)
-    session.resumed = True
+    session.before = before
     session.started = str(record.get("started") or session.started)
     session.seconds_before = float(record.get("seconds") or 0.0)
     session.warnings = warnings
@@ -244,7 +243,7 @@ class _Session:
         self.request = request
         self.out = out
         self.ready = ready
-        self.resumed = False
+        self.before: Evidence | None = None  # what a run that is resumed has found so far
         self.known = known
         self.console = console
         self.started = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -258,12 +257,12 @@ class _Session:
             self._write(journal, finished=False)
             try:
                 for one in self.ready.targets:
+                    self._judge_again(one, journal)
                     try:
                         self._one(one, journal)
                     except CannotRun as error:
                         one.could_not_run = str(error)
-                # A resumed run has not seen the cases of the start before.
-                if self.request.known and not self.resumed:
+                if self.request.known:
                     self.warnings += self.known.unused()
             except KeyboardInterrupt:
                 self._write(journal, finished=False)
@@ -288,6 +287,18 @@ class _Session:
         if any(statuses[status] for status in UNEXPECTED):
             return UNEXPECTED_RESULT
         return ALL_AS_EXPECTED if any(status not in NOT_RUN for status in statuses) else NOTHING_APPLICABLE
+
+    def _judge_again(self, one: Prepared, journal: Journal) -> None:
+        """What is known may have changed since the verdicts of a run that is resumed."""
+        if self.before is None or not self.request.known:
+            return
+        name = one.target.name
+        cases = [case for case, entry in self.before.cases.get(name, {}).items() if entry.status not in NOT_RUN]
+        again = (self.known.again(record, one.target) for record in self.before.details(name, cases))
+        if changed := [verdict for verdict in again if verdict is not None]:
+            journal.append(changed)
+            note = f"assay: {name}: {len(changed):,} verdicts changed by what is known now"
+            self.console.print(note, highlight=False)
 
     def _one(self, one: Prepared, journal: Journal) -> None:
         """Run what is left of one target."""
@@ -330,7 +341,6 @@ class _Session:
             one.jobs.append(job)
 
     def _reports(self) -> None:
-        from reports.evidence import Evidence
         from reports.html import write_html
         from reports.junit import write_junit
         from reports.matrix import print_matrix, write_matrix

@@ -161,6 +161,32 @@ def test_resume_after_the_end_runs_nothing(world: World) -> None:
     assert (world.out / "cases.jsonl").read_bytes() == before
 
 
+def test_resume_judges_by_what_is_known_now(world: World, tmp_path: Path) -> None:
+    world.set(**{CASES[3]: {"kind": "fail", "rank": 1}, CASES[5]: {"kind": "fail", "rank": 1}})
+    known = tmp_path / "known.toml"
+    entry = '[[known]]\ncase = "{}"\nreason = "{}"\nlink = "bug.c"\n'
+    known.write_text(entry.format(CASES[3], "a bug") + entry.format(CASES[4], "a bug"))
+    assert cli.main(["run", "--out", "out", "--known", str(known)]) == 1
+
+    def statuses() -> dict[str, str]:
+        return {line["case"]: line["status"] for line in world.lines() if line["status"] != "pass"}
+
+    assert statuses() == {CASES[3]: "xfail", CASES[4]: "xpass", CASES[5]: "fail"}
+    known.write_text(entry.format(CASES[3], "another reason") + entry.format(CASES[5], "a bug"))
+    assert cli.main(["resume", "out"]) == 0
+    last = {line["case"]: line for line in world.lines()}
+    assert (last[CASES[3]]["status"], last[CASES[3]]["known"]) == ("xfail", "another reason")
+    assert (last[CASES[4]]["status"], "known" in last[CASES[4]], "reason" in last[CASES[4]]) == ("pass", False, False)
+    assert (last[CASES[5]]["status"], last[CASES[5]]["found"]) == ("xfail", "fail")
+    known.write_text("")
+    assert cli.main(["resume", "out"]) == 1
+    last = {line["case"]: line for line in world.lines()}
+    assert [last[CASES[i]]["status"] for i in (3, 4, 5)] == ["fail", "pass", "fail"]
+    size = (world.out / "cases.jsonl").stat().st_size
+    assert cli.main(["resume", "out"]) == 1
+    assert (world.out / "cases.jsonl").stat().st_size == size
+
+
 def test_launcher_that_fails(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     world.program("mpiexec", "#!/bin/sh\necho no such host >&2\nexit 5\n")
     assert cli.main(["run", "--out", "out"]) == 3
