@@ -22,6 +22,7 @@ from runner import guard
 from runner.model import CannotRun, Launch
 
 _TICK = 1.0 / os.sysconf("SC_CLK_TCK")
+MOST_LOAD = 8.0  # of a core: a machine that stood still for minutes reports a load beyond all measure
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,8 @@ def sample(pid: int) -> Sample | None:
 
 def busyness(oversubscription: float) -> float:
     """By how much everything may take longer than on an idle machine with a core for each rank; at least 1."""
-    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1), oversubscription)
+    load = os.getloadavg()[0] / (os.cpu_count() or 1)
+    return max(1.0, min(load, MOST_LOAD), oversubscription)
 
 
 class Rank:

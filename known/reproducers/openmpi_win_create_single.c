@@ -15,6 +15,8 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     code = MPI_Win_create(&memory, sizeof memory, 1, MPI_INFO_NULL, MPI_COMM_SELF, &win);
+    if (code == MPI_SUCCESS) MPI_Win_free(&win);
+    if (code == MPI_SUCCESS) code = MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_SELF, &win);
     if (code == MPI_SUCCESS) {
         puts("OK");
         MPI_Win_free(&win);
@@ -22,7 +24,7 @@ int main(int argc, char** argv) {
         char text[MPI_MAX_ERROR_STRING] = "";
         int length;
         MPI_Error_string(code, text, &length);
-        printf("BUG: MPI_Win_create returns %s\n", text);
+        printf("BUG: MPI_Win_create or MPI_Win_create_dynamic returns %s\n", text);
     }
     MPI_Finalize();
     return code != MPI_SUCCESS;
