@@ -205,6 +205,8 @@ def judge(out: str, err: str, ended: str) -> Outcome:
         return Outcome(BUG, next((line for line in bugs if len(line) > 3), " ".join(lines[:4])))
     if lacks := re.search(r"undefined symbol: (MPI_\w+)", err):
         return Outcome(NOT_APPLICABLE, f"there is no {lacks[1]}")
+    if cannot := [line for line in lines if line.startswith("N/A")]:
+        return Outcome(NOT_APPLICABLE, cannot[0])
     last = next((line for line in reversed(err.splitlines()) if line.strip()), "")
     if not ended:
         return Outcome(HANG, "did not end in time")

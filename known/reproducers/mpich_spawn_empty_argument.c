@@ -22,7 +22,14 @@ int main(int argc, char** argv) {
                  getenv("LD_LIBRARY_PATH") ? getenv("LD_LIBRARY_PATH") : "");
         if (readlink("/proc/self/exe", self, sizeof self - 1) < 0) return 2;
         char* words[] = {libraries, self, "before", "", "after", NULL};
-        MPI_Comm_spawn("/usr/bin/env", words, 1, MPI_INFO_NULL, 0, MPI_COMM_SELF, &child, MPI_ERRCODES_IGNORE);
+        MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+        if (MPI_Comm_spawn("/usr/bin/env", words, 1, MPI_INFO_NULL, 0, MPI_COMM_SELF, &child, MPI_ERRCODES_IGNORE) !=
+            MPI_SUCCESS) {
+            puts("N/A: no process can be spawned here");
+            fflush(stdout);
+            MPI_Abort(MPI_COMM_WORLD, 0);
+        }
+        MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
         MPI_Recv(&right, 1, MPI_INT, 0, 0, child, MPI_STATUS_IGNORE);
         MPI_Comm_disconnect(&child);
         printf("%s\n", right ? "OK: all arguments arrived" : "BUG: other arguments arrived");

@@ -26,7 +26,14 @@ int main(int argc, char** argv) {
     snprintf(libraries, sizeof libraries, "LD_LIBRARY_PATH=%s", path ? path : "");
     if (readlink("/proc/self/exe", self, sizeof self - 1) < 0) return 2;
     char* words[] = {libraries, self, NULL};
-    MPI_Comm_spawn("/usr/bin/env", words, rank == 0 ? 1 : -1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &link, &code);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    if (MPI_Comm_spawn("/usr/bin/env", words, rank == 0 ? 1 : -1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &link, &code) !=
+        MPI_SUCCESS) {
+        puts("N/A: no process can be spawned here");
+        fflush(stdout);
+        MPI_Abort(MPI_COMM_WORLD, 0);
+    }
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
     if (rank == 1) printf("%s: error code %d on rank 1\n", code == MPI_SUCCESS ? "OK" : "BUG", code);
     fflush(stdout);
     MPI_Comm_disconnect(&link);
