@@ -33,7 +33,8 @@ int main(int argc, char** argv) {
     if (wrong)
         printf("BUG: fetched {%d, %#x}, expected {5, 0x12345678}; {%d, %#x} is left, expected {7, 0x11223344}\n",
                result.value, result.index, memory->value, memory->index);
-    else puts("OK");
+    MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
+    if (!wrong && rank == 0) puts("OK");
     MPI_Win_free(&win);
     MPI_Finalize();
     return wrong;
