@@ -145,9 +145,9 @@ class Known:
         same = verdict.status == record["status"] and verdict.extra.get("known") == record.get("known")
         return None if same else verdict
 
-    def hangs(self, case: str, target: Target) -> bool:
-        """Whether an entry says that this case may not end."""
-        return any("timeout" in entry.status for entry in self._matching(case, target))
+    def expected(self, case: str, target: Target) -> set[str]:
+        """How this case may fail by what is known: statuses."""
+        return {status for entry in self._matching(case, target) for status in entry.status}
 
     def damage(self, case: str, target: Target) -> str:
         """The defect (link of an entry) that this case may leave a damaged process behind by, or ""."""

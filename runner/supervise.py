@@ -13,7 +13,7 @@ import json
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,7 +38,7 @@ class Patience:
     """Seconds to wait, on an idle machine with a core for each rank; all are widened by load and oversubscription."""
 
     cpu: float = 4.0  # CPU time of any one rank in one case
-    hanging: float = 0.2  # times `cpu` for a case that is known to hang
+    known: float = 0.2  # times the patience with a case that is known to hang, or to fail on one rank only
     idle: float = 4.0  # times `cpu` of wall time while no rank uses the CPU
     unseen: float = 0.5  # that a case may take before its ranks are looked at, whatever the load
     hello: float = 60.0  # from the launch to the last hello
@@ -76,7 +76,7 @@ def supervise(
     amend: Callable[[Verdict], Verdict] | None = None,
     binary: str = "",
     threaded: Callable[[str], bool] = lambda case: False,
-    hangs: Callable[[str], bool] = lambda case: False,
+    expected: Callable[[str], Collection[str]] = lambda case: (),
     damage: Callable[[str], str] = lambda case: "",
     patience: Patience | None = None,
 ) -> list[JobRecord]:
@@ -85,7 +85,7 @@ def supervise(
     `requirements(case)` gives the ids for the line of a case, `repeat(case)` the command that repeats a failed one,
     `amend(verdict)` may change a final verdict before it is written (known failures). Cases that are `threaded` need
     MPI_THREAD_MULTIPLE, which the others shall not have: they come last, in launches of their own. A case that is
-    known to hang (`hangs`) is given less time. Cases that are known to leave a damaged process behind (`damage`, which
+    known to fail (`expected`, the statuses) is given less time. Cases that are known to leave a damaged process behind (`damage`, which
     defect it is) come behind the others, too: each defect in launches of its own, so that none else suffers.
     With `binary` (the hash that `--list=build` prints) the ranks must have that binary, and verdicts that a killed
     runner had not yet written are recovered from the logs of its last job. Each batch of verdicts is in the journal
@@ -96,7 +96,7 @@ def supervise(
     """
     run = _Run(target, requirements, out, journal, options, on_verdicts, on_note, repeat, amend, binary)
     run.patience = patience or Patience()
-    run.hangs = hangs
+    run.expected = expected
     known = journal.statuses.get(target.name, {})
     todo = [case for case in dict.fromkeys(plan) if case not in known]
     several = options.threads == 1  # else every launch has MPI_THREAD_MULTIPLE
@@ -137,7 +137,7 @@ class _Run:
         self.requirements, self.repeat, self.amend = requirements, repeat, amend
         self.on_verdicts, self.on_note = on_verdicts, on_note
         self.patience = Patience()
-        self.hangs: Callable[[str], bool] = lambda case: False
+        self.expected: Callable[[str], Collection[str]] = lambda case: ()
         self.kinds: dict[str, tuple[bool, str]] = {}  # cases of one kind may share a launch
         self.attempt = 1
         self.records: list[JobRecord] = []
@@ -509,13 +509,14 @@ class _Job:
                 state = (index, sum(log.events for log in working if log.position == index))
                 if state != refusal:
                     refusal, quiet = state, now
-                if now - quiet > patience.refusal * scaled and self._ask(index):
+                known = patience.known if run.expected(self.names[index]) else 1.0
+                if now - quiet > patience.refusal * known * scaled and self._ask(index):
                     return "refused", judge.refused(self.logs, index, run.options.strict)
                 continue
             budget = patience.cpu * scaled * run.options.threads * run.options.repeat
             ranks = [self.ranks[log.rank] for log in living]
-            if run.hangs(self.names[index]):
-                budget *= patience.hanging
+            if "timeout" in run.expected(self.names[index]):
+                budget *= patience.known
             spent = stall.look(now, index, ranks, budget, budget * patience.idle)
             if spent and self._ask(index):
                 alive = [log.rank for log in living]

@@ -331,7 +331,7 @@ class _Session:
                 amend=lambda verdict: self.known.apply(verdict, target),
                 binary=one.binary,
                 threaded=planned.threaded,
-                hangs=lambda case: self.known.hangs(case, target),
+                expected=lambda case: self.known.expected(case, target),
                 damage=lambda case: self.known.damage(case, target),
             )
         for record in records:

@@ -273,11 +273,23 @@ def test_what_damages_the_process_runs_behind_the_others(tmp_path: Path) -> None
 
 
 def test_a_case_that_is_known_to_hang_is_given_less_time(tmp_path: Path) -> None:
-    patience = replace(QUICK, cpu=60.0, hanging=0.01, unseen=0.1)
+    patience = replace(QUICK, cpu=60.0, known=0.01, unseen=0.1)
     outcome = run(
-        tmp_path, PLAN, {"cases": {SICK: {"kind": "spin"}}}, patience=patience, hangs=lambda case: case == SICK
+        tmp_path,
+        PLAN,
+        {"cases": {SICK: {"kind": "spin"}}},
+        patience=patience,
+        expected=lambda case: ["timeout"] if case == SICK else [],
     )
     assert outcome.failed()[SICK][0] == "timeout"
+    assert outcome.line(SICK)["seconds"] < 30
+
+
+def test_the_others_are_not_waited_for_where_a_case_is_known_to_fail(tmp_path: Path) -> None:
+    patience = replace(QUICK, refusal=60.0, known=0.01)
+    fault = {"cases": {SICK: {"kind": "refuse", "rank": 1}}}
+    outcome = run(tmp_path, PLAN, fault, patience=patience, expected=lambda case: ["fail"] if case == SICK else [])
+    assert outcome.ends == ["refused", "complete"]
     assert outcome.line(SICK)["seconds"] < 30
 
 
