@@ -85,8 +85,9 @@ def supervise(
     `requirements(case)` gives the ids for the line of a case, `repeat(case)` the command that repeats a failed one,
     `amend(verdict)` may change a final verdict before it is written (known failures). Cases that are `threaded` need
     MPI_THREAD_MULTIPLE, which the others shall not have: they come last, in launches of their own. A case that is
-    known to fail (`expected`, the statuses) is given less time. Cases that are known to leave a damaged process behind (`damage`, which
-    defect it is) come behind the others, too: each defect in launches of its own, so that none else suffers.
+    known to fail (`expected`, the statuses) is given less time. Cases that are known to leave a damaged process behind
+    (`damage`, which defect it is) come behind the others, too: each defect in launches of its own, so that none else
+    suffers.
     With `binary` (the hash that `--list=build` prints) the ranks must have that binary, and verdicts that a killed
     runner had not yet written are recovered from the logs of its last job. Each batch of verdicts is in the journal
     before `on_verdicts` gets it.
