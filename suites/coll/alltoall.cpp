@@ -60,7 +60,7 @@ ASSAY_TEST(coll, alltoall,
         }
         if (f == form::plain)
             ASSAY_COLLECTIVE(c, Alltoall, Ialltoall, send, count, type, in, mpi.count, mpi.type, mpi.comm);
-        else if (f == form::w)
+        else if (as)
             ASSAY_COLLECTIVE(c, Alltoallw, Ialltoallw, send, counts, displacements, types, in, shown.data(),
                              shifts.data(), as->types.data(), mpi.comm);
         else
