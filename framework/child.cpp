@@ -80,7 +80,7 @@ int run_as_child(int argc, char** argv) {
             close(fd);
         }
     watch_runner();
-    yield_regularly();
+    yielding const this_thread;
     watch_for_death();
     int provided = 0;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);

@@ -344,7 +344,7 @@ int main(int argc, char** argv) {
             return 0;
         }
         watch_runner();
-        yield_regularly();
+        yielding const this_thread;
         return run(o, argc, argv);
     } catch (CLI::Success const& e) {
         return app.exit(e);

@@ -1,6 +1,7 @@
 #include "framework/run.hpp"
 
 #include "framework/attached.hpp"
+#include "framework/signals.hpp"
 
 #include <cstring>
 #include <fmt/format.h>
@@ -162,7 +163,11 @@ void test_run::in_threads(int n, bool own_communicators, std::function<void(test
         }
     };
     std::vector<std::jthread> others; // joined whatever happens
-    for (auto lane = std::next(lanes_.begin()); lane != lanes_.end(); ++lane) others.emplace_back(run, std::ref(*lane));
+    for (auto lane = std::next(lanes_.begin()); lane != lanes_.end(); ++lane)
+        others.emplace_back([&run, &lane = *lane] {
+            yielding const this_thread;
+            run(lane);
+        });
     run(lanes_.front());
 }
 

@@ -226,7 +226,7 @@ void watch_runner() {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-void yield_regularly() {
+yielding::yielding() {
     char const* text = std::getenv("ASSAY_YIELD");
     if (text == nullptr) return;
     int const number = SIGRTMIN + 7;
@@ -239,14 +239,20 @@ void yield_regularly() {
     };
     sigaction(number, &action, nullptr);
     sigevent event{};
-    event.sigev_notify = SIGEV_SIGNAL;
+    event.sigev_notify = SIGEV_THREAD_ID;
     event.sigev_signo = number;
-    timer_t timer{};
-    if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0) return; // then it is slow
+    event._sigev_un._tid = gettid(); // what newer C libraries call sigev_notify_thread_id
+    timer_t made{};
+    if (timer_create(CLOCK_MONOTONIC, &event, &made) != 0) return; // then it is slow
+    timer_ = made;
     itimerspec spec{};
     spec.it_interval.tv_nsec = 1000 * std::clamp(std::atol(text), 20L, 100'000L);
     spec.it_value = spec.it_interval;
-    timer_settime(timer, 0, &spec, nullptr);
+    timer_settime(made, 0, &spec, nullptr);
+}
+
+yielding::~yielding() {
+    if (timer_) timer_delete(*timer_);
 }
 
 } // namespace assay
