@@ -3,7 +3,7 @@
  * build: mpicc openmpi_cart_map.c -o cart_map        run: mpiexec -n 2 ./cart_map
  * MPI-5.0 section 8.5.8: MPI_UNDEFINED if the calling process does not belong to the grid.
  * expected: of two processes and a grid of one, one process gets 0, the other one MPI_UNDEFINED.
- * observed: no process gets MPI_UNDEFINED (Open MPI 4.1.4).
+ * observed: no process gets MPI_UNDEFINED (Open MPI 4.1.4 to 5.0.11).
  */
 // run: np=2 timeout=20
 #include <mpi.h>

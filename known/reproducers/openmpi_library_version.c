@@ -3,7 +3,7 @@
  * build: mpicc openmpi_library_version.c -o library_version        run: mpiexec -n 1 ./library_version
  * MPI-5.0 section 9.1.1: resultlen is the length in printable characters of the result; in C the null is not counted.
  * expected: strlen of the string.
- * observed: one more (Open MPI 4.1.4).
+ * observed: one more (Open MPI 4.1.4 to 5.0.11).
  */
 // run: np=1 timeout=20
 #include <mpi.h>
