@@ -29,4 +29,44 @@ set(text "// Generated from the MPI header by cmake/mpi_calls.cmake: ${count} pr
 foreach(name IN LISTS found)
   string(APPEND text "#define ${name}(...) (::assay::entering(\"${name}\"), ::assay::returned(${name}(__VA_ARGS__)))\n")
 endforeach()
+
+# What MPI-5.0 has and this header lacks: tests call it all the same. They say with needs_procedures what they need, so
+# that such a call is compiled but never reached.
+file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/../standard/procedures.txt absent REGEX "^MPI_")
+list(REMOVE_ITEM absent ${found} ${macros})
+string(APPEND text "namespace assay {\ninline constexpr char const* absent_procedures[] = {")
+foreach(name IN LISTS absent)
+  string(APPEND text "\n    \"${name}\",")
+endforeach()
+string(APPEND text "\n    nullptr};\n} // namespace assay\n")
+foreach(name IN LISTS absent)
+  string(APPEND text "#define ${name}(...) (::assay::absent(\"${name}\", sizeof(::assay::unevaluated(__VA_ARGS__))))\n")
+endforeach()
+# Names of types and constants that come with them. No library gives an error class the values that stand here.
+foreach(entry IN ITEMS "MPI_Session|typedef struct assay_absent_session* MPI_Session$<SEMICOLON>"
+                       "MPI_SESSION_NULL|#define MPI_SESSION_NULL (static_cast<MPI_Session>(nullptr))"
+                       "MPI_Session_errhandler_function|typedef void(MPI_Session_errhandler_function)(MPI_Session*, int*, ...)$<SEMICOLON>"
+                       "MPI_User_function_c|typedef void(MPI_User_function_c)(void*, void*, MPI_Count*, MPI_Datatype*)$<SEMICOLON>"
+                       "MPI_Datarep_conversion_function_c|typedef int(MPI_Datarep_conversion_function_c)(void*, MPI_Datatype, MPI_Count, void*, MPI_Offset, void*)$<SEMICOLON>"
+                       "MPI_CONVERSION_FN_NULL_C|#define MPI_CONVERSION_FN_NULL_C (static_cast<MPI_Datarep_conversion_function_c*>(nullptr))"
+                       "MPI_BUFFER_AUTOMATIC|#define MPI_BUFFER_AUTOMATIC (static_cast<void*>(nullptr))"
+                       "MPI_ERRORS_ABORT|#define MPI_ERRORS_ABORT MPI_ERRHANDLER_NULL"
+                       "MPI_COMBINER_VALUE_INDEX|#define MPI_COMBINER_VALUE_INDEX (-31401)"
+                       "MPI_COMM_TYPE_HW_GUIDED|#define MPI_COMM_TYPE_HW_GUIDED (-31402)"
+                       "MPI_COMM_TYPE_HW_UNGUIDED|#define MPI_COMM_TYPE_HW_UNGUIDED (-31403)"
+                       "MPI_COMM_TYPE_RESOURCE_GUIDED|#define MPI_COMM_TYPE_RESOURCE_GUIDED (-31404)"
+                       "MPI_ERR_SESSION|#define MPI_ERR_SESSION (-31405)"
+                       "MPI_ERR_PROC_ABORTED|#define MPI_ERR_PROC_ABORTED (-31406)"
+                       "MPI_ERR_VALUE_TOO_LARGE|#define MPI_ERR_VALUE_TOO_LARGE (-31407)"
+                       "MPI_ERR_ERRHANDLER|#define MPI_ERR_ERRHANDLER (-31408)"
+                       "MPI_ERR_ABI|#define MPI_ERR_ABI (-31409)"
+                       "MPI_MAX_PSET_NAME_LEN|#define MPI_MAX_PSET_NAME_LEN 1024"
+                       "MPI_MAX_STRINGTAG_LEN|#define MPI_MAX_STRINGTAG_LEN 1024")
+  string(REGEX MATCH "^([^|]+)[|](.*)$" ignored "${entry}")
+  set(name ${CMAKE_MATCH_1})
+  string(REPLACE "$<SEMICOLON>" ";" definition "${CMAKE_MATCH_2}")
+  if(NOT ASSAY_MPI_DECLARATIONS MATCHES "[^A-Za-z0-9_]${name}[^A-Za-z0-9_]")
+    string(APPEND text "${definition}\n")
+  endif()
+endforeach()
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/mpi_calls.hpp CONTENT "${text}" @ONLY)

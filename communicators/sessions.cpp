@@ -4,28 +4,16 @@
 #include <initializer_list>
 #include <mutex>
 
-// Asked of the header by its macro, not by MPI_VERSION: Open MPI 5 has sessions and says 3.1.
-#ifdef MPI_SESSION_NULL
-#define ASSAY_HAS_SESSIONS 1
-#else
-#define ASSAY_HAS_SESSIONS 0
-#endif
+#include "mpi_calls.hpp"
 
 namespace assay {
 namespace {
 
-std::string lacks_sessions([[maybe_unused]] job const& j) {
-#if ASSAY_HAS_SESSIONS
+std::string lacks_sessions(job const&) {
     for (char const* name : {"MPI_Session_init", "MPI_Group_from_session_pset", "MPI_Comm_create_from_group"})
         if (!has_procedure(name)) return fmt::format("needs {}, which this MPI library does not offer", name);
     return "";
-#else
-    return fmt::format("needs sessions (MPI 4.0), which the header of this MPI library (MPI {}.{}) does not declare",
-                       MPI_VERSION, MPI_SUBVERSION);
-#endif
 }
-
-#if ASSAY_HAS_SESSIONS
 
 // One session a process, since threads may make communicators at once. It has to outlive them. It must not be left to
 // MPI_Finalize, nor to a delete callback of MPI_COMM_SELF in it: MPICH 4.0.3 then kills the job at its end.
@@ -50,15 +38,6 @@ void close_session() {
     std::lock_guard const lock(opening);
     if (session != MPI_SESSION_NULL) must(MPI_Session_finalize(&session), "MPI_Session_finalize");
 }
-
-#else
-
-MPI_Comm make_from_session() {
-    return MPI_COMM_NULL; // never called: the communicator is lacking
-}
-void close_session() {}
-
-#endif
 
 register_communicator const create_from_group{{
     .name = "create_from_group",

@@ -2,6 +2,8 @@
 
 #include "framework/names.hpp"
 
+#include "mpi_calls.hpp"
+
 #include <algorithm>
 #include <dlfcn.h>
 
@@ -24,8 +26,13 @@ std::vector<axis_base const*> all_axes() {
     return axes;
 }
 
-// Asked by its profiling name: a preloaded layer may define MPI_X for a library that lacks it (MPI-5.0 section 15.2).
-bool has_procedure(char const* name) { return dlsym(RTLD_DEFAULT, (std::string("P") + name).c_str()) != nullptr; }
+// Asked by its profiling name: a preloaded layer may define MPI_X for a library that lacks it (MPI-5.0 section 15.2). What
+// the header lacks cannot be called, whatever the library has.
+bool has_procedure(char const* name) {
+    for (auto const* absent : absent_procedures)
+        if (absent != nullptr && std::string_view(absent) == name) return false;
+    return dlsym(RTLD_DEFAULT, (std::string("P") + name).c_str()) != nullptr;
+}
 
 bool axis_base::in_keller(std::size_t value) const {
     bool titled = false;

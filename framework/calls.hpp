@@ -1,5 +1,8 @@
 // The last MPI procedure that a thread entered, and whether it has returned. Read by the signal handlers.
 #pragma once
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
 
 namespace assay {
 
@@ -17,5 +20,17 @@ inline int returned(int code) {
     last_call.inside = false;
     return code;
 }
+
+// Stands for a procedure that the header of the library lacks (mpi_calls.hpp). Its arguments are compiled, not evaluated.
+template <class... Argument> int unevaluated(Argument&&...);
+struct absent {
+    char const* name;
+    absent(char const* procedure, std::size_t) : name(procedure) {}
+    template <class Result> operator Result() const {
+        std::fprintf(stderr, "%s is called, which the header of this MPI library lacks: say so with needs_procedures\n",
+                     name);
+        std::abort();
+    }
+};
 
 } // namespace assay

@@ -23,6 +23,7 @@ constexpr int own_words = 6;
 
 bool child = false;
 std::vector<std::string> given;
+constexpr std::string_view teller = "spawned process";
 recorder findings;
 
 // What the ranks have in their environment and the launcher, which starts children, may not.
@@ -41,13 +42,18 @@ std::string link_target(char const* path) {
 
 bool is_child() { return child; }
 
+bool told_by_child(std::string_view text) {
+    // Last words have the form that they have in an event log (event_log::dying).
+    return text.find(teller) != std::string_view::npos || text.find("\"in_mpi\":") != std::string_view::npos;
+}
+
 std::vector<std::string> const& arguments_of_child() { return given; }
 
 void tell_findings() {
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (auto const& message : findings.messages())
-        if (!message.starts_with("advisory: ")) fmt::print(stderr, "spawned process {}: {}\n", rank, message);
+        if (!message.starts_with("advisory: ")) fmt::print(stderr, "{} {}: {}\n", teller, rank, message);
     std::fflush(stderr);
     findings.begin(0);
 }

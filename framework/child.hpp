@@ -4,6 +4,7 @@
 #include "framework/run.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace assay {
@@ -24,6 +25,9 @@ private:
     std::vector<std::string> words_;
     std::vector<char*> pointers_;
 };
+
+// Whether what came on stderr holds a finding, or the last words, of a spawned process.
+bool told_by_child(std::string_view text);
 
 // The end of main for a process started by such a command; -1 if this process is none.
 int run_as_child(int argc, char** argv);

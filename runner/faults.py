@@ -24,7 +24,7 @@ from runner.journal import Journal
 from runner.model import CannotRun, Options, Target, Verdict, WrongUse
 
 CATALOGUES = REPO / "faults"
-KINDS = ("fail", "crash", "timeout")
+KINDS = ("fail", "crash", "timeout", "advisory")
 Axis = tuple[tuple[str, str], ...]
 BAD = frozenset({"fail", "crash", "timeout", "lost"})  # statuses of a failure that nobody expects
 WIDER = {"smoke": "quick", "quick": "standard"}  # where to look for a fault that the tier did not catch
@@ -41,13 +41,23 @@ class Fault:
     name: str
     note: str
     expect: tuple[str, ...]  # globs on case names, one of which has to catch it
-    kind: tuple[str, ...]  # the statuses that count as catching it
+    kind: tuple[str, ...]  # the statuses that count as catching it; "advisory": a finding that fails only a strict run
     np: int  # the fewest ranks
     axis: Axis = ()  # the wider tier is made over these values, where only few cases matter
 
     def expects(self, case: str) -> bool:
         """Whether this case is one of those that may be expected to catch it."""
         return any(fnmatch.fnmatchcase(case, glob) for glob in self.expect)
+
+    @property
+    def strict(self) -> bool:
+        """Whether it is hunted in strict runs, where a finding of level advisory fails its case."""
+        return "advisory" in self.kind
+
+    @property
+    def statuses(self) -> tuple[str, ...]:
+        """What a case says that caught it."""
+        return ("fail", *self.kind) if self.strict else self.kind
 
     def about(self, test: str) -> bool:
         """Whether some case of this test might be expected to catch it."""
@@ -163,7 +173,7 @@ def take(result: Result, verdict: Verdict) -> bool:
     if verdict.status not in BAD:
         return False
     catch = Catch(verdict.case, verdict.status, message_of(verdict))
-    if verdict.status not in result.fault.kind:
+    if verdict.status not in result.fault.statuses:
         result.other = result.other or catch
         return False
     if catch.test in result.catches:
@@ -225,7 +235,15 @@ class _Session:
         wishes = replace(wishes, env=env, preload=[*wishes.preload, self.shim])
         return targets.make_target(self.library, np, self.binary, wishes)
 
-    def run(self, name: str, target: Target, cases: Sequence[str], scale: float, on: Callable[[Verdict], None]) -> None:
+    def run(
+        self,
+        name: str,
+        target: Target,
+        cases: Sequence[str],
+        scale: float,
+        on: Callable[[Verdict], None],
+        strict: bool = False,
+    ) -> None:
         """Run cases into a folder of their own until `on` raises _Enough."""
         from runner.supervise import supervise
 
@@ -237,7 +255,7 @@ class _Session:
             for verdict in some:
                 on(verdict)
 
-        options = Options(seed=self.request.seed, timeout_scale=scale)
+        options = Options(seed=self.request.seed, timeout_scale=scale, strict=strict)
         with Journal(folder / "cases.jsonl") as journal, suppress(_Enough):
             supervise(
                 target,
@@ -280,14 +298,18 @@ class _Session:
         self.passing[np] = passed[""] & passed["none"]
         return control
 
-    def passes(self, case: str, np: int) -> bool:
-        """Whether a case passes without a fault: looked up, or tried now."""
+    def passes(self, case: str, np: int, strict: bool = False) -> bool:
+        """Whether a case passes without a fault: looked up, or tried now. The control runs are not strict."""
+        statuses: list[str] = []
+        note = lambda verdict: statuses.append(verdict.status)  # noqa: E731
+        if strict:
+            self.run("control-strict", self.target(np, "none"), [case], CONTROL_SCALE, note, strict=True)
+            return statuses == ["pass"]
         if case in self.passing[np]:
             return True
         control = self.controls[np]
         if case not in control.unfit:
-            statuses: list[str] = []
-            self.run("control-one", self.target(np, "none"), [case], CONTROL_SCALE, lambda v: statuses.append(v.status))
+            self.run("control-one", self.target(np, "none"), [case], CONTROL_SCALE, note)
             (self.passing[np] if statuses == ["pass"] else control.unfit).add(case)
         return case in self.passing[np]
 
@@ -319,7 +341,7 @@ class _Session:
 
         def judge(verdict: Verdict) -> None:
             result.cases += 1
-            if verdict.status in BAD and not self.passes(verdict.case, result.np):
+            if verdict.status in BAD and not self.passes(verdict.case, result.np, result.fault.strict):
                 return
             take(result, verdict)
             if not result.catches:
@@ -329,7 +351,9 @@ class _Session:
             if not patient or verdict.status in ("crash", "timeout", "lost"):
                 raise _Enough
 
-        self.run(f"{result.fault.name}-{where}", self.target(result.np, result.fault.name), todo, STUCK_SCALE, judge)
+        fault = result.fault
+        target = self.target(result.np, fault.name)
+        self.run(f"{fault.name}-{where}", target, todo, STUCK_SCALE, judge, strict=fault.strict)
 
     def try_test(self, test: str, results: Sequence[Result]) -> None:
         """A test that has caught nothing yet: give it the wider tier under the faults that name it."""

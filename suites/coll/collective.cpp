@@ -10,11 +10,7 @@ namespace assay::coll {
 namespace {
 
 std::string lacks_persistent(job const&) {
-#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
     return has_procedure("MPI_Bcast_init") ? "" : "needs MPI_Bcast_init and its like, which the MPI library lacks";
-#else
-    return "mpi.h of this library declares no persistent collective operations";
-#endif
 }
 
 } // namespace

@@ -35,13 +35,6 @@ public:
     MPI_Request request = MPI_REQUEST_NULL;
 };
 
-// Header and library may be older than MPI-4.0 or offer these calls early (Open MPI 5).
-#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
-#define ASSAY_COLLECTIVE_INIT(Name, ...) MPI_##Name##_init(__VA_ARGS__)
-#else
-#define ASSAY_COLLECTIVE_INIT(Name, ...) MPI_ERR_OTHER // axis value `persistent` is not there
-#endif
-
 #define ASSAY_COLLECTIVE(c, Name, Iname, ...)                                                                          \
     do {                                                                                                               \
         if ((c).how == ::assay::coll::start::blocking) {                                                               \
@@ -49,7 +42,7 @@ public:
             break;                                                                                                     \
         }                                                                                                              \
         if ((c).how != ::assay::coll::start::persistent) (c).mpi.ok(MPI_##Iname(__VA_ARGS__, &(c).request));           \
-        else if ((c).round == 0) (c).mpi.ok(ASSAY_COLLECTIVE_INIT(Name, __VA_ARGS__, MPI_INFO_NULL, &(c).request));    \
+        else if ((c).round == 0) (c).mpi.ok(MPI_##Name##_init(__VA_ARGS__, MPI_INFO_NULL, &(c).request));              \
         (c).complete();                                                                                                \
     } while (false)
 

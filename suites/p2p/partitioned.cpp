@@ -11,22 +11,11 @@ namespace {
 axis<int> const partitions("partitions", {{{"1", "", "one partition", nullptr}, 1},
                                           {{"2", "", "two", nullptr}, 2},
                                           {{"5", "", "five", nullptr}, 5}});
-#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
-#define ASSAY_PARTITIONED 1
-#else
-#define ASSAY_PARTITIONED 0
-#endif
-needs declared() {
-    return {[](job const&) {
-        return ASSAY_PARTITIONED ? std::string()
-                                 : std::string("the header of this MPI library does not declare MPI_Psend_init");
-    }};
-}
 } // namespace
 
 ASSAY_TEST(p2p, ring_partitioned, requirements{"partitioned.data", "partitioned.parrived", "partitioned.restart"},
            over(axis_use{&partitions}, communicators::intra(), datatypes::all(), counts::ladder(), placements::all()),
-           declared(), needs_procedures({"MPI_Psend_init", "MPI_Precv_init", "MPI_Pready", "MPI_Parrived"}),
+           needs_procedures({"MPI_Psend_init", "MPI_Precv_init", "MPI_Pready", "MPI_Parrived"}),
            where(type_axis(), count_ladder(), partitions,
                  [](datatype const& t, count_value const& c, int n) {
                      return static_cast<std::size_t>(std::abs(t.map.extent())) * c.of(t.map) *
@@ -34,7 +23,6 @@ ASSAY_TEST(p2p, ring_partitioned, requirements{"partitioned.data", "partitioned.
                             (std::size_t{16} << 20);
                  }),
            note{"two rounds of the same requests"}) {
-#if ASSAY_PARTITIONED
     int const n = mpi.at(partitions), to = (mpi.rank + 1) % mpi.size, from = (mpi.rank - 1 + mpi.size) % mpi.size;
     auto const total = mpi.elements * static_cast<std::size_t>(n);
     auto &out = mpi.incoming(total), &in = mpi.incoming(total);
@@ -61,5 +49,4 @@ ASSAY_TEST(p2p, ring_partitioned, requirements{"partitioned.data", "partitioned.
         if (request != MPI_REQUEST_NULL) mpi.ok(MPI_Request_free(&request));
         mpi.check_null(request);
     }
-#endif
 }

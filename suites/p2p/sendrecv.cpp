@@ -21,17 +21,6 @@ axis<call> const
                     call::ireplace}});
 axis<int> const directions("direction", {{{"right", "", "to the right, from the left", nullptr}, 1},
                                          {{"left", "", "to the left, from the right", nullptr}, -1}});
-
-// Header and library may be older than MPI-4.0 or offer these calls early (Open MPI 5).
-#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
-constexpr bool declared = true;
-#define ASSAY_ISENDRECV(...) MPI_Isendrecv(__VA_ARGS__)
-#define ASSAY_ISENDRECV_REPLACE(...) MPI_Isendrecv_replace(__VA_ARGS__)
-#else
-constexpr bool declared = false;
-#define ASSAY_ISENDRECV(...) MPI_ERR_OTHER
-#define ASSAY_ISENDRECV_REPLACE(...) MPI_ERR_OTHER
-#endif
 } // namespace
 
 ASSAY_TEST(p2p, ring_sendrecv, requirements{"p2p.sendrecv.data", "p2p.sendrecv.replace", "p2p.status.fields"},
@@ -39,8 +28,6 @@ ASSAY_TEST(p2p, ring_sendrecv, requirements{"p2p.sendrecv.data", "p2p.sendrecv.r
                 placements::all()),
            fits_memory(false)) {
     auto const c = mpi.at(calls);
-    if (!declared && (c == call::isendrecv || c == call::ireplace))
-        mpi.unsupported("the header of this MPI library does not declare MPI_Isendrecv");
     bool const replace = c == call::replace || c == call::ireplace;
     int const step = mpi.at(directions), to = (mpi.rank + step + mpi.size) % mpi.size,
               from = (mpi.rank - step + mpi.size) % mpi.size;
@@ -57,13 +44,13 @@ ASSAY_TEST(p2p, ring_sendrecv, requirements{"p2p.sendrecv.data", "p2p.sendrecv.r
         mpi.ok(MPI_Sendrecv_replace(out, mpi.count, mpi.type, to, mpi.tag(), from, mpi.tag(), mpi.comm, &status));
         break;
     case call::isendrecv:
-        mpi.ok(ASSAY_ISENDRECV(out, mpi.count, mpi.type, to, mpi.tag(), in, mpi.count, mpi.type, from, mpi.tag(),
-                               mpi.comm, &request));
+        mpi.ok(MPI_Isendrecv(out, mpi.count, mpi.type, to, mpi.tag(), in, mpi.count, mpi.type, from, mpi.tag(),
+                             mpi.comm, &request));
         mpi.ok(MPI_Wait(&request, &status));
         mpi.check_null(request);
         break;
     case call::ireplace:
-        mpi.ok(ASSAY_ISENDRECV_REPLACE(out, mpi.count, mpi.type, to, mpi.tag(), from, mpi.tag(), mpi.comm, &request));
+        mpi.ok(MPI_Isendrecv_replace(out, mpi.count, mpi.type, to, mpi.tag(), from, mpi.tag(), mpi.comm, &request));
         mpi.ok(MPI_Wait(&request, &status));
         mpi.check_null(request);
         break;

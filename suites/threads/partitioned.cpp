@@ -15,17 +15,6 @@ axis<cut> const cuts("receive_partitions",
                       {{"fewer", "", "half as many", nullptr}, cut::fewer},
                       {{"one", "", "a single one", nullptr}, cut::one},
                       {{"more", "", "twice as many", nullptr}, cut::more}});
-#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
-#define ASSAY_PARTITIONED 1
-#else
-#define ASSAY_PARTITIONED 0
-#endif
-needs declared() {
-    return {[](job const&) {
-        return ASSAY_PARTITIONED ? std::string()
-                                 : std::string("the header of this MPI library does not declare MPI_Psend_init");
-    }};
-}
 } // namespace
 
 ASSAY_TEST(threads, ring_partitioned,
@@ -33,12 +22,11 @@ ASSAY_TEST(threads, ring_partitioned,
                         "partitioned.counts_differ"},
            over(axis_use{&cuts}, axis_use{&threads::numbers()}, communicators::intra(), datatypes::all(),
                 only(count_ladder(), [](count_value const& c) { return c.kind == count_value::unit::elements; })),
-           declared(), needs_procedures({"MPI_Psend_init", "MPI_Precv_init", "MPI_Pready", "MPI_Parrived"}),
-           fits_memory(false), threads::few_types_elsewhere(), own_threads{threads::most},
+           needs_procedures({"MPI_Psend_init", "MPI_Precv_init", "MPI_Pready", "MPI_Parrived"}), fits_memory(false),
+           threads::few_types_elsewhere(), own_threads{threads::most},
            // Two threads: half as many is a single one.
            where(cuts, threads::numbers(), [](cut c, int n) { return c != cut::one || n > 2; }),
            note{"two rounds of the same requests; count is that of the smaller partitions"}) {
-#if ASSAY_PARTITIONED
     int const n = mpi.at(threads::numbers()), to = (mpi.rank + 1) % mpi.size,
               from = (mpi.rank - 1 + mpi.size) % mpi.size;
     auto const c = mpi.at(cuts);
@@ -72,5 +60,4 @@ ASSAY_TEST(threads, ring_partitioned,
         if (request != MPI_REQUEST_NULL) mpi.ok(MPI_Request_free(&request));
         mpi.check_null(request);
     }
-#endif
 }
