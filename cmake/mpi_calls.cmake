@@ -32,7 +32,9 @@ endforeach()
 
 # What MPI-5.0 has and this header lacks: tests call it all the same. They say with needs_procedures what they need, so
 # that such a call is compiled but never reached.
-file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/../standard/procedures.txt absent REGEX "^MPI_")
+file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/../standard/procedures.toml absent REGEX "^MPI_")
+list(TRANSFORM absent REPLACE " =.*" "")
+list(FILTER absent EXCLUDE REGEX "_(c2f|f2c|c2f08|f082c|f082f|f2f08)$") # they are for other languages; some are macros
 # Those that return something else than int are called as they are.
 string(REGEX MATCHALL "[^A-Za-z0-9_](MPI_Aint|double|MPI_Fint)[ \t\n]+MPI_[A-Z][A-Za-z0-9_]*[ \t]*\\(" others "${ASSAY_MPI_DECLARATIONS}")
 list(TRANSFORM others REPLACE ".*[ \t\n](MPI_[A-Za-z0-9_]+)[ \t]*\\($" "\\1")

@@ -2,10 +2,7 @@
 
 #include "framework/names.hpp"
 
-#include "mpi_calls.hpp"
-
 #include <algorithm>
-#include <dlfcn.h>
 
 namespace assay {
 namespace {
@@ -24,14 +21,6 @@ std::vector<axis_base const*> all_axes() {
     auto axes = registered();
     std::stable_sort(axes.begin(), axes.end(), [](auto a, auto b) { return a->name() < b->name(); });
     return axes;
-}
-
-// Asked by its profiling name: a preloaded layer may define MPI_X for a library that lacks it (MPI-5.0 section 15.2). What
-// the header lacks cannot be called, whatever the library has.
-bool has_procedure(char const* name) {
-    for (auto const* absent : absent_procedures)
-        if (absent != nullptr && std::string_view(absent) == name) return false;
-    return dlsym(RTLD_DEFAULT, (std::string("P") + name).c_str()) != nullptr;
 }
 
 bool axis_base::in_keller(std::size_t value) const {

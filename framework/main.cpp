@@ -6,6 +6,7 @@
 #include "framework/engine.hpp"
 #include "framework/event_log.hpp"
 #include "framework/plan.hpp"
+#include "framework/profile.hpp"
 #include "framework/signals.hpp"
 
 #include <CLI/CLI.hpp>
@@ -65,12 +66,15 @@ void list(options const& o) {
         }
         for (auto const& u : made.unsupported) line({{"case", u.name}, {"unsupported", u.reason}});
     } else if (o.list == "tests") {
+        auto const* profile = o.what.profile.empty() ? nullptr : &profile_named(o.what.profile);
         for (auto const& t : all_tests()) {
+            if (profile && !profile->has_test(t, o.the_job)) continue;
             auto axes = nlohmann::ordered_json::array();
             for (auto const& use : t.axes) {
                 auto values = nlohmann::ordered_json::array();
                 for (std::size_t v = 0; v < use.axis->size(); ++v)
-                    if (!use.keep || use.keep(v)) values.push_back(use.axis->info(v).name);
+                    if ((!use.keep || use.keep(v)) && (!profile || profile->has_value(*use.axis, v, o.the_job)))
+                        values.push_back(use.axis->info(v).name);
                 axes.push_back({{"axis", use.axis->name()}, {"values", values}});
             }
             line({{"test", t.full_name()},
@@ -92,12 +96,23 @@ void list(options const& o) {
                       {"title", info.title},
                       {"lacks", info.lacks ? info.lacks(o.the_job) : ""}});
             }
+    } else if (o.list == "procedures") {
+        for (auto const& p : procedures_of_the_standard())
+            line({{"procedure", p.name}, {"since", p.since}, {"library", has_procedure(p.name)}});
+    } else if (o.list == "profiles") {
+        for (auto const& p : profiles()) line({{"profile", p.name}, {"note", p.note}});
+    } else if (o.list == "left_out") {
+        for (auto const& l : left_out_by_profile(o.what, o.the_job)) {
+            if (l.axis.empty()) line({{"test", l.test}});
+            else line({{"test", l.test}, {"axis", l.axis}, {"value", l.value}});
+        }
     } else if (o.list == "build") {
         line({{"compiler", __VERSION__},
               {"mpi", fmt::format("{}.{}", MPI_VERSION, MPI_SUBVERSION)},
               {"binary", hash_of_file("/proc/self/exe")}});
     } else {
-        throw wrong_use{fmt::format("--list={} is not one of cases, tests, axes, build", o.list)};
+        throw wrong_use{
+            fmt::format("--list={} is not one of cases, tests, axes, procedures, profiles, left_out, build", o.list)};
     }
     std::fwrite(out.data(), 1, out.size(), stdout);
     std::fflush(stdout);
@@ -304,11 +319,12 @@ int main(int argc, char** argv) {
     testing::InitGoogleTest(&argc, argv);
     CLI::App app{"Assay: conformance tests for MPI libraries. Options of GoogleTest (--gtest_filter=…) work as well.",
                  "assay-suite"};
-    app.add_option("--list", o.list, "cases, tests, axes or build: print as JSON lines and exit");
+    app.add_option("--list", o.list,
+                   "cases, tests, axes, procedures, profiles, left_out or build: print as JSON lines and exit");
     app.add_option("--np", o.the_job.np, "ranks to plan for")->check(CLI::PositiveNumber);
     app.add_option("--tier", o.tier, "smoke, quick, standard or full");
     app.add_option("--seed", o.the_job.seed, "of covering arrays and message data");
-    app.add_option("--profile", o.what.profile, "keep the axis values of a profile, e.g. keller-2008");
+    app.add_option("--profile", o.what.profile, "keep the tests and axis values of a profile: keller-2008, mpi-3.1, …");
     std::string suites;
     app.add_option("--suite", suites, "comma list of suites, ^name excludes");
     app.add_option("--axis", o.axes, "NAME=LIST: values of one axis, ^value excludes")->take_all();

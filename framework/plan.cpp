@@ -1,6 +1,7 @@
 #include "framework/plan.hpp"
 
 #include "framework/covering.hpp"
+#include "framework/profile.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -36,8 +37,7 @@ void check_words(selection const& what) {
     for (auto const& word : what.suites.words())
         if (std::none_of(suites.begin(), suites.end(), [&](auto const& s) { return matches(word, s); }))
             throw wrong_use{fmt::format("unknown suite \"{}\"; {}", word, suggestion(word, suites))};
-    if (!what.profile.empty() && what.profile != "keller-2008")
-        throw wrong_use{fmt::format("unknown profile \"{}\"; known: keller-2008", what.profile)};
+    if (!what.profile.empty()) profile_named(what.profile);
     if (auto const counts = what.axes.find(count_ladder().name()); counts != what.axes.end())
         for (auto const& word : counts->second.words()) count_ladder().value_named(word); // any number can be asked for
     auto const axes = all_axes();
@@ -125,12 +125,18 @@ bool may_match(std::vector<std::string> const& selects, test const& t, std::size
     return !any_wanted;
 }
 
-void plan_test(test const& t, selection const& what, job const& j, plan& result) {
-    // A test without an axis of which values were asked for was not asked for itself.
+// A test without an axis of which values were asked for was not asked for itself.
+bool has_wanted_axes(test const& t, selection const& what) {
     for (auto const& [axis_name, words] : what.axes)
         if (words.wants_some() && std::none_of(t.axes.begin(), t.axes.end(),
                                                [&n = axis_name](auto const& use) { return use.axis->name() == n; }))
-            return;
+            return false;
+    return true;
+}
+
+void plan_test(test const& t, selection const& what, job const& j, plan& result) {
+    auto const* profile = what.profile.empty() ? nullptr : &profile_named(what.profile);
+    if (!has_wanted_axes(t, what) || (profile && !profile->has_test(t, j))) return;
     if (auto reason = lacks(t, j); !reason.empty()) {
         result.unsupported.push_back({t.full_name(), reason});
         return;
@@ -144,7 +150,7 @@ void plan_test(test const& t, selection const& what, job const& j, plan& result)
             if (use.keep && !use.keep(v)) continue;
             auto const info = use.axis->info(v);
             if (restricted != what.axes.end() && !restricted->second(info.name)) continue;
-            if (!what.profile.empty() && !use.axis->in_keller(v)) continue;
+            if (profile && !profile->has_value(*use.axis, v, j)) continue;
             // The full product can be far too large to be made first and selected from afterwards.
             if (what.tier == tier::full && !may_match(what.selects, t, a, info.name)) continue;
             auto const reason = info.lacks ? info.lacks(j) : std::string();
@@ -301,6 +307,25 @@ plan make_plan(selection const& what, job const& j) {
         else kept.unsupported.push_back({plain, reason});
     }
     return kept;
+}
+
+std::vector<left_out> left_out_by_profile(selection const& what, job const& j) {
+    check_words(what);
+    std::vector<left_out> found;
+    if (what.profile.empty()) return found;
+    auto const& profile = profile_named(what.profile);
+    for (auto const& t : all_tests()) {
+        if (!may_reach(what, t) || !has_wanted_axes(t, what)) continue;
+        if (!profile.has_test(t, j)) {
+            found.push_back({t.full_name(), "", ""});
+            continue;
+        }
+        for (auto const& use : t.axes)
+            for (std::size_t v = 0; v < use.axis->size(); ++v)
+                if ((!use.keep || use.keep(v)) && !profile.has_value(*use.axis, v, j))
+                    found.push_back({t.full_name(), use.axis->name(), use.axis->name_of(v)});
+    }
+    return found;
 }
 
 bool plan_needs_threads(std::string const& path) {

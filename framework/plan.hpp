@@ -27,7 +27,7 @@ tier tier_named(std::string const& name);
 
 struct selection {
     assay::tier tier = assay::tier::quick;
-    std::string profile; // "" or keller-2008
+    std::string profile; // "" or the name of one (framework/profile.hpp)
     pick suites;
     std::map<std::string, pick> axes; // by name of the axis
     std::vector<std::string> selects; // globs; ^ excludes; a plain name comes from the full product
@@ -43,6 +43,12 @@ bool may_reach(selection const& what, test const& t);
 
 // Throws wrong_use for an unknown suite, axis, value, profile or a plain name that is no case.
 plan make_plan(selection const& what, job const& j);
+
+// What the profile keeps out of the plan: whole tests (axis and value are then "") and single values of their axes.
+struct left_out {
+    std::string test, axis, value;
+};
+std::vector<left_out> left_out_by_profile(selection const& what, job const& j);
 
 // The case of this name, if its values exist and may be combined. Throws wrong_use otherwise.
 planned_case case_named(std::string const& name, job const& j);

@@ -93,6 +93,17 @@ class Evidence:
     def targets(self) -> list[str]:
         return list(self.cases)
 
+    @property
+    def left_out(self) -> str:
+        """What the profile of the run kept out of it, in one sentence; "" without a profile."""
+        found = [about["left_out"] for about in self.about.values() if isinstance(about.get("left_out"), dict)]
+        tests = max((one.get("tests", 0) for one in found), default=0)
+        values = max((one.get("values", 0) for one in found), default=0)
+        if not found or not (isinstance(tests, int) and isinstance(values, int)):
+            return ""
+        profile = printable(self.run.get("profile"))
+        return f"profile {profile} leaves out {tests:,} tests, and {values:,} values of the axes of others"
+
     def counts(self, target: str | None = None) -> Counter[str]:
         """Cases by status, of one target or of all."""
         names = self.targets if target is None else [target]

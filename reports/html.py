@@ -61,6 +61,7 @@ def _render(evidence: Evidence) -> str:
         options={key: value for key, value in (run.get("options") or {}).items() if value not in (None, False)},
         targets=[(name, evidence.about.get(name, {})) for name in evidence.targets],
         warnings=evidence.warnings,
+        left_out=evidence.left_out,
         verdict=_verdict(evidence),
         good=not any(evidence.counts()[status] for status in UNEXPECTED) and bool(evidence.counts()),
         statuses=STATUSES,

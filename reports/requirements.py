@@ -1,7 +1,8 @@
-"""The statements of MPI-5.0 that cases rest on: standard/*.toml."""
+"""What MPI-5.0 says, as far as cases rest on it: standard/*.toml."""
 
 from __future__ import annotations
 
+import re
 import tomllib
 from functools import lru_cache
 from pathlib import Path
@@ -9,17 +10,68 @@ from typing import Any
 
 FOLDER = Path(__file__).parent.parent / "standard"
 
+CHAPTERS = {
+    2: "MPI Terms and Conventions",
+    3: "Point-to-Point Communication",
+    4: "Partitioned Point-to-Point Communication",
+    5: "Datatypes",
+    6: "Collective Communication",
+    7: "Groups, Contexts, Communicators, and Caching",
+    8: "Virtual Topologies for MPI Processes",
+    9: "MPI Environmental Management",
+    10: "The Info Object",
+    11: "Process Initialization, Creation, and Management",
+    12: "One-Sided Communications",
+    13: "External Interfaces",
+    14: "I/O",
+    15: "Tool Support",
+    16: "Deprecated Interfaces",
+    19: "Language Bindings",
+    20: "Application Binary Interface (ABI)",
+}
+
 
 @lru_cache(maxsize=1)
 def catalogue() -> dict[str, dict[str, Any]]:
     """Every requirement by its id, with section, level, since, procedures and text; in the order of the standard."""
     found: dict[str, dict[str, Any]] = {}
-    for path in sorted(FOLDER.glob("*.toml")):
-        for entry in tomllib.loads(path.read_text(encoding="utf-8"))["requirement"]:
+    for path, entries in files().items():
+        for entry in entries:
             if entry["id"] in found:
                 raise ValueError(f"{path}: the requirement {entry['id']} stands twice")
             found[entry["id"]] = entry
     return found
+
+
+@lru_cache(maxsize=1)
+def files() -> dict[Path, list[dict[str, Any]]]:
+    """The requirements of each file; one file a chapter."""
+    return {
+        path: tomllib.loads(path.read_text(encoding="utf-8"))["requirement"]
+        for path in sorted(FOLDER.glob("[0-9]*.toml"))
+    }
+
+
+@lru_cache(maxsize=1)
+def procedures() -> dict[str, dict[str, str]]:
+    """Every C procedure of MPI-5.0 with its section and the version that brought it, in the standard's order."""
+    return tomllib.loads((FOLDER / "procedures.toml").read_text(encoding="utf-8"))
+
+
+def chapter(section: str) -> int:
+    """`3.2.4` → 3."""
+    return int(section.partition(".")[0])
+
+
+def section_order(section: str) -> list[int]:
+    """Sort key of section numbers."""
+    return [int(part) for part in section.split(".")]
+
+
+def is_in(profile: str | None, since: str) -> bool:
+    """Whether something that came with MPI `since` can be in a profile; mpi-3.1 ends with that version."""
+    found = re.fullmatch(r"mpi-(\d+\.\d+)", profile or "")
+    return not found or section_order(since) <= section_order(found[1])
 
 
 def cited(ids: object) -> list[tuple[str, str]]:

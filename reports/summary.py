@@ -73,6 +73,8 @@ def print_summary(out: Path, console: Console) -> None:
             line(f"… {len(group.cases) - SHOWN_CASES:,} more", "dim", 2)
     if len(found) > SHOWN_GROUPS:
         line(f"\n… {len(found) - SHOWN_GROUPS:,} more tests with failures, see report.html", "dim")
+    if evidence.left_out:
+        line(evidence.left_out, "dim")
     if evidence.warnings:
         line("")
     for warning in evidence.warnings:

@@ -374,7 +374,10 @@ def check(names: Sequence[str], mpi: Sequence[str], files: Sequence[str], eviden
     return 1 if found.disagreements else 0
 
 
-LISTS = ("tests", "cases", "communicators", "datatypes", "counts", "axes", "mpis")
+LISTS = (
+    *("tests", "cases", "communicators", "datatypes", "counts", "axes", "profiles", "mpis"),
+    *("requirements", "procedures"),
+)
 _AXIS_OF = {"communicators": "comm", "datatypes": "type", "counts": "count"}
 
 
@@ -382,38 +385,81 @@ _AXIS_OF = {"communicators": "comm", "datatypes": "type", "counts": "count"}
 @click.argument("what", metavar="|".join(LISTS))
 @target_options
 @selection_options
+@click.option("--chapter", multiple=True, metavar="N", help="Only these chapters of MPI-5.0: requirements, procedures.")
+@click.option("--untested", is_flag=True, help="Only what no test names or calls: requirements, procedures.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON array.")
-def list_(what: str, as_json: bool, **given: Any) -> int:
-    """List what there is to run, or to run it with."""
-    from runner import build, plan, targets
+def list_(what: str, chapter: Sequence[str], untested: bool, as_json: bool, **given: Any) -> int:
+    """List what there is to run, or to run it with, and how much of the standard that is.
+
+    requirements: the statements of MPI-5.0 that tests rest on (standard/*.toml), with the tests that name them.
+
+    procedures: the C procedures of MPI-5.0, with the tests that call them. Calls are counted in the machine code: all
+    that the body of a test can reach by calls, by functions whose address is taken and by tables of functions. So a
+    test that shares the code of the axis `mode` calls the procedures of all modes. What the framework calls, makers of
+    communicators and datatypes included, counts for no test.
+    """
+    from runner import plan
 
     must_be_one_of("list", what, LISTS)
+    if what in ("requirements", "procedures"):
+        return _list_standard(what, chapter, untested, as_json, given)
+    if chapter or untested:
+        raise WrongUse("--chapter and --untested go with `assay list requirements` and `assay list procedures`")
     if what == "mpis":
         from runner.doctor import libraries
 
         return _print(libraries(), as_json, lambda line: f"{line['mpi']:<20} {line['state']}")
-    mpis, nps = _mpis(given["mpi"]), _nps(given["np"])
-    if len(mpis) > 1 or len(nps) > 1:
-        raise WrongUse("assay list: name one --mpi and one --np")
-    selection, wishes = _selection(given), _wishes(given)
-    targets.check_np(nps[0], wishes)
-    library = targets.resolve(mpis[0])
-    folder = build.build(library, given["preset"], note=lambda text: print(f"assay: {text}", file=sys.stderr))
-    suite = plan.Suite(build.suite(folder), targets.list_environment(library))
+    suite, np = _suite(given)
+    selection = _selection(given)
     if what == "cases":
-        plan.check(selection, suite.ask("tests", nps[0]), suite.ask("axes", nps[0]) if selection.axis else [])
-        lines = suite.ask("cases", nps[0], selection.arguments())
+        plan.check(selection, suite.ask("tests", np), suite.ask("axes", np) if selection.axis else [])
+        lines = suite.ask("cases", np, selection.arguments())
         if not lines:
             raise WrongUse(f"nothing matches {plan.describe(selection)}")
         return _print(lines, as_json, _case_line)
     if what == "tests":
-        lines = suite.ask("tests", nps[0])
+        lines = suite.ask("tests", np, selection.profile_arguments())
         return _print(lines, as_json, lambda line: f"{line['test']:<32} {line.get('note', '')}")
-    lines = suite.ask("axes", nps[0])
+    if what == "profiles":
+        return _print(suite.ask("profiles", np), as_json, lambda line: f"{line['profile']:<12} {line['note']}")
+    lines = suite.ask("axes", np)
     if what in _AXIS_OF:
         lines = [line for line in lines if line["axis"] == _AXIS_OF[what]]
         return _print(lines, as_json, _value_line)
     return _print(lines, as_json, lambda line: f"{line['axis']:<10} {_value_line(line)}")
+
+
+def _suite(given: Mapping[str, Any]) -> tuple[Any, int]:
+    """The test binary for the one library that is named, built if need be, and the number of ranks."""
+    from runner import build, plan, targets
+
+    mpis, nps = _mpis(given["mpi"]), _nps(given["np"])
+    if len(mpis) > 1 or len(nps) > 1:
+        raise WrongUse("assay list: name one --mpi and one --np")
+    targets.check_np(nps[0], _wishes(given))
+    library = targets.resolve(mpis[0])
+    folder = build.build(library, given["preset"], note=lambda text: print(f"assay: {text}", file=sys.stderr))
+    return plan.Suite(build.suite(folder), targets.list_environment(library)), nps[0]
+
+
+def _list_standard(what: str, chapter: Sequence[str], untested: bool, as_json: bool, given: Mapping[str, Any]) -> int:
+    from rich.console import Console
+
+    from runner.commands import standard
+
+    _selection(given)  # says what is wrong with it before anything is built
+    there = standard.chapters_with_requirements() if what == "requirements" else standard.chapters_with_procedures()
+    wish = standard.Wish(standard.chapters(comma_list(chapter), there), untested, given["profile"])
+    suite, np = _suite(given)
+    list_lines = standard.requirements if what == "requirements" else standard.procedures
+    lines = list_lines(suite, np, wish)
+    if as_json:
+        return _print(lines, True, str)
+    if what == "requirements":
+        standard.print_requirements(lines, Console(highlight=False))
+    else:
+        standard.print_procedures(lines, Console(highlight=False))
+    return 0
 
 
 def _case_line(line: Mapping[str, Any]) -> str:

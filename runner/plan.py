@@ -34,13 +34,16 @@ class Selection:
     def arguments(self) -> list[str]:
         """The options of assay-suite that make this selection."""
         words = [f"--tier={self.tier}", f"--seed={self.seed}", f"--threads={self.threads}"]
-        if self.profile:
-            words.append(f"--profile={self.profile}")
+        words += self.profile_arguments()
         if self.suite:
             words.append(f"--suite={','.join(self.suite)}")
         words += [f"--axis={axis}={','.join(values)}" for axis, values in self.axis.items()]
         words += [f"--select={glob}" for glob in self.select]
         return words
+
+    def profile_arguments(self) -> list[str]:
+        """The option of assay-suite for the profile alone."""
+        return [f"--profile={self.profile}"] if self.profile else []
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,7 @@ class Plan:
     requirements: Mapping[str, Sequence[str]] = field(default_factory=dict)  # test → requirements
     listed: int = 0  # before sharding, with the unsupported ones
     threaded_tests: frozenset[str] = frozenset()  # that need MPI_THREAD_MULTIPLE
+    left_out: Mapping[str, int] = field(default_factory=dict)  # by the profile: how many tests and values of axes
 
     def threaded(self, case: str) -> bool:
         """Whether this case needs MPI_THREAD_MULTIPLE."""
@@ -102,6 +106,11 @@ def make(suite: Suite, np: int, selection: Selection, order: str = "listed", sha
     part, parts = parse_shard(shard)
     tests = suite.ask("tests", np)
     check(selection, tests, suite.ask("axes", np) if selection.axis else [])
+    left_out: dict[str, int] = {}
+    if selection.profile:
+        beyond = suite.ask("left_out", np, selection.arguments())
+        values = sum("value" in line for line in beyond)
+        left_out = {"tests": len(beyond) - values, "values": values}
     lines = suite.ask("cases", np, selection.arguments())
     if not lines:
         raise WrongUse(f"nothing matches {describe(selection)}; `assay list cases` shows what there is")
@@ -115,6 +124,7 @@ def make(suite: Suite, np: int, selection: Selection, order: str = "listed", sha
         {test["test"]: test["requirements"] for test in tests},
         len(lines),
         frozenset(test["test"] for test in tests if test.get("thread_level") == "multiple"),
+        left_out,
     )
 
 

@@ -398,6 +398,7 @@ class _Session:
                 "unsupported": status["unsupported"],
             },
             "status": dict(status),
+            **({"left_out": dict(one.plan.left_out)} if one.plan.left_out else {}),
             "jobs": one.jobs,
             **({"could_not_run": one.could_not_run} if one.could_not_run else {}),
         }

@@ -168,6 +168,31 @@ TEST(plan, ofKellersProfileKeepsHisValues) {
     EXPECT_CONTAINS(refusal([] { make_plan(of_tier(tier::quick, "keller"), four); }), "known: keller-2008");
 }
 
+TEST(plan, ofAVersionsProfileLeavesOutWhatCameLater) {
+    auto const all = names_of(make_plan(of_tier(tier::smoke), four));
+    auto const any = [](auto const& names, char const* part) {
+        return std::any_of(names.begin(), names.end(), [&](auto const& name) { return name.find(part) != name.npos; });
+    };
+    auto const old = names_of(make_plan(of_tier(tier::smoke, "mpi-3.1"), four));
+    for (auto const* part : {"p2p.ring_partitioned/", "/start=persistent", "/call=isendrecv/"}) {
+        EXPECT_FALSE(any(old, part)) << part;
+        EXPECT_EQ(any(names_of(make_plan(of_tier(tier::smoke, "mpi-4.0"), four)), part), any(all, part)) << part;
+    }
+    // Only those values of the tests are newer.
+    EXPECT_TRUE(any(old, "/start=nonblocking") && any(old, "p2p.ring_sendrecv/"));
+    EXPECT_EQ(names_of(make_plan(of_tier(tier::smoke, "mpi-5.0"), four)), all);
+
+    std::set<std::string> tests, values;
+    for (auto const& l : left_out_by_profile(of_tier(tier::smoke, "mpi-3.1"), four)) {
+        if (l.axis.empty()) tests.insert(l.test);
+        else values.insert(l.test + "/" + l.axis + "=" + l.value);
+    }
+    EXPECT_TRUE(tests.count("p2p.ring_partitioned") == 1 && tests.count("coll.bcast") == 0);
+    EXPECT_TRUE(values.count("coll.bcast/start=persistent") == 1);
+    EXPECT_TRUE(left_out_by_profile(of_tier(tier::smoke), four).empty());
+    EXPECT_TRUE(left_out_by_profile(of_tier(tier::smoke, "mpi-5.0"), four).empty());
+}
+
 TEST(plan, refusesUnknownNamesAndSaysTheNearOnes) {
     EXPECT_CONTAINS(refusal([] { make_plan(of_tier(tier::quick, "", "p2q"), four); }), "near: p2p");
     EXPECT_CONTAINS(refusal([] { make_plan(with_axis("typ", "int"), four); }), "near: type");

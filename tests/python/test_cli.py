@@ -28,6 +28,7 @@ lines = {{
     "tests": [{{"test": "fake.case", "requirements": ["fake.one"], "note": "a fake"}}],
     "axes": [{{"axis": "n", "value": str(n), "note": "", "lacks": ""}} for n in range(20)],
     "build": [{{"binary": ""}}],
+    "left_out": [{{"test": "fake.newer"}}, {{"test": "fake.case", "axis": "n", "value": "98"}}],
     "cases": cases,
 }}[what]
 print("\\n".join(map(json.dumps, lines)))
@@ -125,6 +126,14 @@ def test_known_failure_is_expected(world: World, tmp_path: Path) -> None:
     known.write_text(f'[[known]]\ncase = "{CASES[3]}"\nreason = "a bug"\nlink = "bug.c"\n')
     assert cli.main(["run", "--out", "out", "--known", str(known)]) == 0
     assert world.record()["status"] == {"pass": 19, "xfail": 1}
+
+
+def test_a_profile_says_what_it_leaves_out(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["run", "--out", "out", "--np", "2,3", "--profile", "mpi-3.1"]) == 0
+    assert [about["left_out"] for about in world.record()["targets"]] == [{"tests": 1, "values": 1}] * 2
+    told = [line for line in capsys.readouterr().out.splitlines() if "leaves out" in line]
+    assert told == ["profile mpi-3.1 leaves out 1 tests, and 1 values of the axes of others"]
+    assert "profile mpi-3.1 leaves out 1 tests" in (world.out / "report.html").read_text()
 
 
 def test_nothing_applicable(world: World) -> None:
@@ -232,6 +241,9 @@ def test_folder_that_holds_a_run(world: World, capsys: pytest.CaptureFixture[str
         (["run", "--known", "/no/file.toml"], "cannot read /no/file.toml"),
         (["run", "--seed", "x"], "--seed"),
         (["run", "--preset", "fast"], "--preset"),
+        (["list", "requirements", "--chapter", "99"], "unknown chapter '99'"),
+        (["list", "procedures", "--chapter", "two"], "--chapter two: not the number of a chapter"),
+        (["list", "cases", "--untested"], "--chapter and --untested go with"),
         (["list", "casses"], "unknown list 'casses'; did you mean cases"),
         (["resume", "/no/where"], "holds no run"),
         (["report", "/no/where"], "holds no run"),

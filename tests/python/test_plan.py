@@ -16,6 +16,7 @@ CASES = [f"p2p.ring/comm=world/count={n}" for n in range(10)]
 LINES = {
     "tests": [{"test": "p2p.ring", "requirements": ["p2p.send.data"]}, {"test": "env.init", "requirements": []}],
     "axes": [{"axis": "comm", "value": value} for value in ("world", "reversed", "self")],
+    "left_out": [{"test": "env.new"}, *({"test": "p2p.ring", "axis": "comm", "value": value} for value in "ab")],
     "cases": [{"case": case} for case in CASES]
     + [{"case": "p2p.ring/comm=cart3d", "unsupported": "comm=cart3d needs at least 8 ranks; this job has 2"}],
 }
@@ -42,6 +43,7 @@ def test_plan_holds_cases_reasons_and_requirements(tmp_path: Path) -> None:
     assert dict(made.unsupported) == {"p2p.ring/comm=cart3d": "comm=cart3d needs at least 8 ranks; this job has 2"}
     assert made.requirements["p2p.ring"] == ["p2p.send.data"]
     assert made.listed == 11
+    assert made.left_out == {"tests": 1, "values": 2}
     assert (tmp_path / "args").read_text().split("\n") == [
         *("--list=cases", "--np=2", "--tier=full", "--seed=7", "--threads=2", "--profile=keller-2008", "--suite=p2p"),
         *("--axis=comm=world,^self", "--select=p2p.*", "--select=^*=3"),

@@ -3,45 +3,109 @@
 import re
 from pathlib import Path
 
-from reports.requirements import catalogue, cited
+from reports.requirements import CHAPTERS, catalogue, chapter, cited, files, is_in, procedures
 
 REPO = Path(__file__).parent.parent.parent
 LEVELS = {"must", "erroneous", "advisory"}
 
 
-def named_by_tests() -> dict[str, str]:
-    """id → file, from the sources: no binary is needed."""
-    found = {}
+def named_by_tests() -> dict[str, list[str]]:
+    """id → the files that name it, from the sources: no binary is needed."""
+    found: dict[str, list[str]] = {}
     for path in sorted((REPO / "suites").glob("*/*.cpp")):
         for group in re.findall(r"requirements\{(.*?)\}", path.read_text(), re.DOTALL):
-            found |= dict.fromkeys(re.findall(r'"([^"]+)"', group), str(path.relative_to(REPO)))
+            for name in re.findall(r'"([^"]+)"', group):
+                found.setdefault(name, []).append(str(path.relative_to(REPO)))
     return found
+
+
+def home() -> dict[str, str]:
+    """id → the file of standard/ that it stands in."""
+    return {entry["id"]: str(path.relative_to(REPO)) for path, entries in files().items() for entry in entries}
 
 
 def test_every_test_names_requirements_of_the_catalogue() -> None:
     named = named_by_tests()
     assert named, "no ASSAY_TEST names a requirement: has its form changed?"
-    assert {name: file for name, file in named.items() if name not in catalogue()} == {}
+    unknown = [
+        f'{", ".join(paths)} names the requirement "{name}", which stands in no file of standard/: add it there'
+        for name, paths in named.items()
+        if name not in catalogue()
+    ]
+    assert not unknown, "\n".join(unknown)
 
 
 def test_every_requirement_has_a_test() -> None:
-    assert set(catalogue()) - set(named_by_tests()) == set()
+    named = named_by_tests()
+    unused = [
+        f'{path}: no test names the requirement "{name}": write one, or remove the entry'
+        for name, path in home().items()
+        if name not in named
+    ]
+    assert not unused, "\n".join(unused)
 
 
 def test_every_test_names_at_least_one() -> None:
     for path in sorted((REPO / "suites").glob("*/*.cpp")):
         text = path.read_text()
-        assert text.count("ASSAY_TEST(") == len(re.findall(r"requirements\{\s*\"", text)), path
+        named = len(re.findall(r"requirements\{\s*\"", text))
+        tests = text.count("ASSAY_TEST(")
+        assert tests == named, f"{path}: {tests} tests, {named} of them name requirements"
 
 
 def test_entries_are_complete() -> None:
-    for name, entry in catalogue().items():
-        assert set(entry) == {"id", "section", "level", "since", "procedures", "text"}, name
-        assert entry["level"] in LEVELS, name
-        assert re.fullmatch(r"\d+(\.\d+)+", entry["section"]), name
-        assert re.fullmatch(r"[1-5]\.\d", entry["since"]), name
-        assert entry["text"].endswith("."), name
-        assert entry["procedures"] and all(p.startswith("MPI_") for p in entry["procedures"]), name
+    for name, path in home().items():
+        entry, where = catalogue()[name], f'{path}, requirement "{name}"'
+        assert set(entry) == {"id", "section", "level", "since", "procedures", "text"}, where
+        assert entry["level"] in LEVELS, where
+        assert re.fullmatch(r"\d+(\.\d+)+", entry["section"]), where
+        assert re.fullmatch(r"[1-5]\.\d", entry["since"]), where
+        assert entry["text"].endswith("."), where
+        assert entry["procedures"] and all(p.startswith("MPI_") for p in entry["procedures"]), where
+
+
+def test_the_lines_that_cmake_reads_have_their_form() -> None:
+    for path, entries in files().items():
+        text = path.read_text()
+        for key in ("id", "since"):
+            found = re.findall(rf'^{key} = "([^"\\]*)"$', text, re.MULTILINE)
+            assert found == [entry[key] for entry in entries], f"{path}: each {key} on a line of its own"
+        order = re.findall(r"^(id|since|procedures) = .*[\"\]]$", text, re.MULTILINE)
+        assert order == ["id", "since", "procedures"] * len(entries), f"{path}: id, since, procedures, each on one line"
+
+
+def test_requirements_name_procedures_of_the_standard() -> None:
+    removed = {"MPI_Address"}
+    unknown = [
+        f'{path}, requirement "{name}": MPI-5.0 has no procedure {procedure}'
+        for name, path in home().items()
+        for procedure in catalogue()[name]["procedures"]
+        if procedure not in procedures() and procedure not in removed
+    ]
+    assert not unknown, "\n".join(unknown)
+
+
+def test_procedures_have_a_section_and_a_version() -> None:
+    assert len(procedures()) == 690
+    for name, entry in procedures().items():
+        assert set(entry) == {"section", "since"}, name
+        assert chapter(entry["section"]) in CHAPTERS, name
+        assert entry["since"] in ("1.0", "1.2", "2.0", "2.2", "3.0", "3.1", "4.0", "4.1", "5.0"), name
+        assert not name.endswith("_c") or entry["since"] >= "4.0", name
+    lines = (REPO / "standard" / "procedures.toml").read_text().splitlines()
+    form = re.compile(r'MPI_\w+ = \{ section = "[\d.]+", since = "\d\.\d" \}')  # that CMake reads
+    assert [line for line in lines if line and not line.startswith("#") and not form.fullmatch(line)] == []
+
+
+def test_large_count_procedures_stand_beside_the_others() -> None:
+    for name, entry in procedures().items():
+        if name.endswith("_c"):
+            assert procedures()[name.removesuffix("_c")]["section"] == entry["section"], name
+
+
+def test_a_profile_ends_with_its_version() -> None:
+    assert is_in("mpi-3.1", "3.1") and is_in("mpi-3.1", "1.0") and not is_in("mpi-3.1", "4.0")
+    assert is_in("keller-2008", "4.0") and is_in(None, "5.0")
 
 
 def test_a_case_cites_sections() -> None:
