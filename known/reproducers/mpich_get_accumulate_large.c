@@ -3,15 +3,15 @@
  * build: mpicc mpich_get_accumulate_large.c -o get_accumulate_large     run: mpiexec -n 2 ./get_accumulate_large
  * MPI-5.0 section 12.3.4.2: the content of the target before the update is returned in the result buffer, for any number
  *   of elements.
- * expected: 10000 pairs (MPI_LONG_INT: 12 bytes of data each) come back as they are in the target's window.
- * observed: elements beyond the first 64 KiB are wrong, or a call returns an error "Invalid datatype" (MPICH 5.0.2). With
+ * expected: 90000 pairs (MPI_LONG_INT: 12 bytes of data each) come back as they are in the target's window.
+ * observed: elements beyond the first 64 KiB (MPICH 4.0: 136 KiB) are wrong, or a call returns "Invalid datatype". With
  *   MPI_C_LONG_DOUBLE_COMPLEX an assertion in typerep_yaksa_pack.c fails and ends the job.
  */
 // run: np=2 timeout=20
 #include <mpi.h>
 #include <stdio.h>
 
-enum { N = 10000 };
+enum { N = 90000 };
 struct pair {
     long value;
     int index;
