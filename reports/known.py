@@ -134,7 +134,8 @@ class Known:
         extra = {name: value for name, value in record.items() if name not in ("case", "target", "status", "seconds")}
         found = extra.pop("found", None)
         if record["status"] in ("xfail", "xpass"):
-            for name in ("known", "known_link") + (("reason",) if record["status"] == "xpass" else ()):
+            # What apply() added.
+            for name in ("known", "known_link", *(["reason"] if record["status"] == "xpass" else [])):
                 extra.pop(name, None)
         else:
             found = record["status"]

@@ -22,7 +22,7 @@ from runner import guard
 from runner.model import CannotRun, Launch
 
 _TICK = 1.0 / os.sysconf("SC_CLK_TCK")
-MOST_LOAD = 8.0  # of a core: a machine that stood still for minutes reports a load beyond all measure
+MOST_LOAD = 8.0  # per core: a machine that stood still for minutes reports a load beyond all measure
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ class Recipe:
 
 @dataclass
 class Outcome:
-    """What a reproducer says on a library: BUG, OK, crash, hang, n/a (the library lacks a procedure) or broken."""
+    """What a reproducer says on a library: BUG, OK, crash, hang, n/a (lacks a procedure, or prints N/A) or broken."""
 
     says: str
     text: str = ""  # of its output, or of the compiler's

@@ -258,6 +258,8 @@ class _Session:
             try:
                 for one in self.ready.targets:
                     self._judge_again(one, journal)
+                self.before = None  # some 100 bytes a case
+                for one in self.ready.targets:
                     try:
                         self._one(one, journal)
                     except CannotRun as error:
@@ -293,7 +295,11 @@ class _Session:
         if self.before is None or not self.request.known:
             return
         name = one.target.name
-        cases = [case for case, entry in self.before.cases.get(name, {}).items() if entry.status not in NOT_RUN]
+        cases = [
+            case
+            for case, entry in self.before.cases.get(name, {}).items()
+            if entry.status not in ("pass", *NOT_RUN) or self.known.expected(case, one.target)
+        ]
         again = (self.known.again(record, one.target) for record in self.before.details(name, cases))
         if changed := [verdict for verdict in again if verdict is not None]:
             journal.append(changed)

@@ -212,6 +212,7 @@ def test_without_or_with_two_run_lines(world: World) -> None:
         ("OK\n", "", "exit 1", "crash"),
         ("", "Assertion failed in file x.c", "exit 134", "crash"),
         ("", "./x: symbol lookup error: ./x: undefined symbol: MPI_Psend_init", "exit 127", "n/a"),
+        ("N/A: no process can be spawned\n", "", "exit 0", "n/a"),
         ("", "", "", "hang"),
         ("", "", "exit 0", "broken"),
     ],
