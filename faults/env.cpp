@@ -25,7 +25,14 @@ int MPI_Type_dup(MPI_Datatype old, MPI_Datatype* copy) {
         PMPI_Type_create_resized(old, lb, extent + 64, copy);
         return PMPI_Type_commit(copy);
     }
-    return PMPI_Type_dup(old, copy);
+    int const code = PMPI_Type_dup(old, copy);
+    if (planted == fault::dup_keeps_name && code == MPI_SUCCESS) {
+        char name[MPI_MAX_OBJECT_NAME];
+        int length = 0;
+        PMPI_Type_get_name(old, name, &length);
+        PMPI_Type_set_name(*copy, name);
+    }
+    return code;
 }
 
 int MPI_Cart_map(MPI_Comm comm, int dimensions, int const dims[], int const periods[], int* rank) {

@@ -317,6 +317,12 @@ int MPI_Isendrecv(void const* out, int out_count, MPI_Datatype out_type, int des
 int MPI_Type_size(MPI_Datatype type, int* size) {
     int const code = PMPI_Type_size(type, size);
     if (planted == fault::isendrecv_frees_type && type == freed) *size = MPI_UNDEFINED;
+    if (planted == fault::type_size_wchar && type == MPI_WCHAR) *size = 2;
+    if (planted == fault::type_size_int && *size == MPI_UNDEFINED) {
+        MPI_Count all = 0;
+        PMPI_Type_size_x(type, &all);
+        *size = static_cast<int>(all);
+    }
     return code;
 }
 
@@ -559,12 +565,28 @@ int MPI_Test_cancelled(MPI_Status const* status, int* flag) {
 int MPI_Get_count(MPI_Status const* status, MPI_Datatype type, int* count) {
     int const code = PMPI_Get_count(status, type, count);
     if (planted == fault::get_count_undefined && code == MPI_SUCCESS && *count > 0) *count = MPI_UNDEFINED;
+    if (planted == fault::get_count_rounded && code == MPI_SUCCESS && *count == MPI_UNDEFINED) {
+        MPI_Count elements = 0;
+        PMPI_Get_elements_x(status, type, &elements);
+        if (elements < 1000) *count = 0;
+    }
+    if (planted == fault::get_count_int && code == MPI_SUCCESS && *count == MPI_UNDEFINED) {
+        MPI_Count elements = 0;
+        PMPI_Get_elements_x(status, type, &elements);
+        if (elements > 1000) *count = static_cast<int>(elements);
+    }
     return code;
 }
 
 int MPI_Get_elements(MPI_Status const* status, MPI_Datatype type, int* count) {
     int const code = PMPI_Get_elements(status, type, count);
     if (planted == fault::get_elements_plus_one && code == MPI_SUCCESS && *count > 0) ++*count;
+    if (planted == fault::get_elements_five && code == MPI_SUCCESS && *count == 5) *count = 4;
+    if (planted == fault::get_elements_whole && code == MPI_SUCCESS) { // of partial messages
+        int whole = 0;
+        PMPI_Get_count(status, type, &whole);
+        if (whole == MPI_UNDEFINED && *count > 0) --*count;
+    }
     return code;
 }
 
@@ -586,8 +608,10 @@ int MPI_Cart_shift(MPI_Comm comm, int direction, int displacement, int* source, 
 
 int MPI_Pack(void const* in, int count, MPI_Datatype type, void* out, int size, int* position, MPI_Comm comm) {
     int const start = *position;
-    int const code = PMPI_Pack(in, count, type, out, size, position, comm);
+    int const code =
+        PMPI_Pack(in, planted == fault::pack_fifth_lost && count == 5 ? 4 : count, type, out, size, position, comm);
     if (code != MPI_SUCCESS || *position == start) return code;
+    if (planted == fault::pack_behind_size && start == 0) spoil(static_cast<char*>(out) + size);
     if (planted == fault::pack_last_byte) spoil(static_cast<char*>(out) + *position - 1);
     if (planted == fault::pack_position && *position < size) ++*position;
     return code;

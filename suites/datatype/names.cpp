@@ -1,0 +1,155 @@
+// Names of datatypes (MPI-5.0 section 7.8).
+#include "suites/datatype/recipe.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "mpi_calls.hpp"
+
+using namespace assay;
+using namespace assay::types;
+
+namespace {
+
+struct named {
+    MPI_Datatype (*handle)();
+    std::vector<std::string> names; // the first is its own; others are synonyms of the same datatype
+};
+#define NAMED(constant) []() -> MPI_Datatype { return constant; }
+
+axis<named> const constants(
+    "constant",
+    {{{"char", "", "", nullptr}, {NAMED(MPI_CHAR), {"MPI_CHAR"}}},
+     {{"signed_char", "", "", nullptr}, {NAMED(MPI_SIGNED_CHAR), {"MPI_SIGNED_CHAR"}}},
+     {{"unsigned_char", "", "", nullptr}, {NAMED(MPI_UNSIGNED_CHAR), {"MPI_UNSIGNED_CHAR"}}},
+     {{"byte", "", "", nullptr}, {NAMED(MPI_BYTE), {"MPI_BYTE"}}},
+     {{"packed", "", "", nullptr}, {NAMED(MPI_PACKED), {"MPI_PACKED"}}},
+     {{"wchar", "", "", nullptr}, {NAMED(MPI_WCHAR), {"MPI_WCHAR"}}},
+     {{"short", "", "", nullptr}, {NAMED(MPI_SHORT), {"MPI_SHORT"}}},
+     {{"unsigned_short", "", "", nullptr}, {NAMED(MPI_UNSIGNED_SHORT), {"MPI_UNSIGNED_SHORT"}}},
+     {{"int", "", "", nullptr}, {NAMED(MPI_INT), {"MPI_INT"}}},
+     {{"unsigned", "", "", nullptr}, {NAMED(MPI_UNSIGNED), {"MPI_UNSIGNED"}}},
+     {{"long", "", "", nullptr}, {NAMED(MPI_LONG), {"MPI_LONG"}}},
+     {{"unsigned_long", "", "", nullptr}, {NAMED(MPI_UNSIGNED_LONG), {"MPI_UNSIGNED_LONG"}}},
+     {{"long_long", "", "", nullptr}, {NAMED(MPI_LONG_LONG), {"MPI_LONG_LONG", "MPI_LONG_LONG_INT"}}},
+     {{"long_long_int", "", "", nullptr}, {NAMED(MPI_LONG_LONG_INT), {"MPI_LONG_LONG_INT", "MPI_LONG_LONG"}}},
+     {{"unsigned_long_long", "", "", nullptr}, {NAMED(MPI_UNSIGNED_LONG_LONG), {"MPI_UNSIGNED_LONG_LONG"}}},
+     {{"float", "", "", nullptr}, {NAMED(MPI_FLOAT), {"MPI_FLOAT"}}},
+     {{"double", "", "", nullptr}, {NAMED(MPI_DOUBLE), {"MPI_DOUBLE"}}},
+     {{"long_double", "", "", nullptr}, {NAMED(MPI_LONG_DOUBLE), {"MPI_LONG_DOUBLE"}}},
+     {{"c_bool", "", "", nullptr}, {NAMED(MPI_C_BOOL), {"MPI_C_BOOL"}}},
+     {{"int8_t", "", "", nullptr}, {NAMED(MPI_INT8_T), {"MPI_INT8_T"}}},
+     {{"int16_t", "", "", nullptr}, {NAMED(MPI_INT16_T), {"MPI_INT16_T"}}},
+     {{"int32_t", "", "", nullptr}, {NAMED(MPI_INT32_T), {"MPI_INT32_T"}}},
+     {{"int64_t", "", "", nullptr}, {NAMED(MPI_INT64_T), {"MPI_INT64_T"}}},
+     {{"uint8_t", "", "", nullptr}, {NAMED(MPI_UINT8_T), {"MPI_UINT8_T"}}},
+     {{"uint16_t", "", "", nullptr}, {NAMED(MPI_UINT16_T), {"MPI_UINT16_T"}}},
+     {{"uint32_t", "", "", nullptr}, {NAMED(MPI_UINT32_T), {"MPI_UINT32_T"}}},
+     {{"uint64_t", "", "", nullptr}, {NAMED(MPI_UINT64_T), {"MPI_UINT64_T"}}},
+     {{"aint", "", "", nullptr}, {NAMED(MPI_AINT), {"MPI_AINT"}}},
+     {{"offset", "", "", nullptr}, {NAMED(MPI_OFFSET), {"MPI_OFFSET"}}},
+     {{"count", "", "", nullptr}, {NAMED(MPI_COUNT), {"MPI_COUNT"}}},
+     {{"c_complex", "", "", nullptr}, {NAMED(MPI_C_COMPLEX), {"MPI_C_COMPLEX", "MPI_C_FLOAT_COMPLEX"}}},
+     {{"c_float_complex", "", "", nullptr}, {NAMED(MPI_C_FLOAT_COMPLEX), {"MPI_C_FLOAT_COMPLEX", "MPI_C_COMPLEX"}}},
+     {{"c_double_complex", "", "", nullptr}, {NAMED(MPI_C_DOUBLE_COMPLEX), {"MPI_C_DOUBLE_COMPLEX"}}},
+     {{"c_long_double_complex", "", "", nullptr}, {NAMED(MPI_C_LONG_DOUBLE_COMPLEX), {"MPI_C_LONG_DOUBLE_COMPLEX"}}},
+     {{"float_int", "", "", nullptr}, {NAMED(MPI_FLOAT_INT), {"MPI_FLOAT_INT"}}},
+     {{"double_int", "", "", nullptr}, {NAMED(MPI_DOUBLE_INT), {"MPI_DOUBLE_INT"}}},
+     {{"long_int", "", "", nullptr}, {NAMED(MPI_LONG_INT), {"MPI_LONG_INT"}}},
+     {{"short_int", "", "", nullptr}, {NAMED(MPI_SHORT_INT), {"MPI_SHORT_INT"}}},
+     {{"2int", "", "", nullptr}, {NAMED(MPI_2INT), {"MPI_2INT"}}},
+     {{"long_double_int", "", "", nullptr}, {NAMED(MPI_LONG_DOUBLE_INT), {"MPI_LONG_DOUBLE_INT"}}},
+     {{"null", "", "MPI_DATATYPE_NULL", nullptr}, {NAMED(MPI_DATATYPE_NULL), {"MPI_DATATYPE_NULL"}}}});
+#undef NAMED
+
+struct text {
+    char chars[MPI_MAX_OBJECT_NAME + 16];
+    int length = -7;
+};
+
+text name_of(test_run& mpi, MPI_Datatype type, std::string const& what) {
+    text got;
+    std::memset(got.chars, '#', sizeof got.chars);
+    mpi.ok(MPI_Type_get_name(type, got.chars, &got.length));
+    auto const* const end = static_cast<char const*>(std::memchr(got.chars, '\0', sizeof got.chars));
+    bool const sound =
+        mpi.check(end != nullptr && end - got.chars < MPI_MAX_OBJECT_NAME && end - got.chars == got.length, "own",
+                  fmt::format("the name of {} has length {} and ends after {} characters of at most {}", what,
+                              got.length, end == nullptr ? -1 : end - got.chars, MPI_MAX_OBJECT_NAME - 1));
+    for (std::size_t i = MPI_MAX_OBJECT_NAME; i < sizeof got.chars; ++i)
+        if (!mpi.check(got.chars[i] == '#', "guard", "MPI_Type_get_name writes behind MPI_MAX_OBJECT_NAME characters"))
+            break;
+    if (!sound) got.chars[0] = '\0';
+    return got;
+}
+
+void expect_name(test_run& mpi, MPI_Datatype type, std::vector<std::string> const& names, std::string const& what) {
+    auto const got = name_of(mpi, type, what);
+    if (std::find(names.begin(), names.end(), got.chars) == names.end())
+        mpi.check(
+            false, "own",
+            fmt::format("the name of {} is \"{}\", expected \"{}\"", what, got.chars, fmt::join(names, "\" or \"")));
+}
+
+} // namespace
+
+ASSAY_TEST(datatype, name_predefined,
+           requirements{"datatype.name.predefined", "datatype.name.null", "datatype.name.length"},
+           over(axis_use{&constants})) {
+    auto const& constant = mpi.at(constants);
+    auto const type = constant.handle();
+    bool const null = constant.names.front() == "MPI_DATATYPE_NULL";
+    // MPI_DATATYPE_NULL as an argument is from MPI-4.0 on; an optional datatype that is missing has that handle, too.
+    int version = 0, subversion = 0;
+    mpi.ok(MPI_Get_version(&version, &subversion));
+    if (null && version < 4) mpi.unsupported("names of null handles are from MPI-4.0 on");
+    if (!null && type == MPI_DATATYPE_NULL) mpi.unsupported("the library lacks this datatype");
+    expect_name(mpi, type, constant.names, constant.names.front());
+}
+
+ASSAY_TEST(datatype, name_set,
+           requirements{"datatype.name.set", "datatype.name.default", "datatype.name.dup", "datatype.name.length"},
+           over(common_recipes(), axis_use{&bindings()}), has_binding()) {
+    made_type type(mpi, mpi.at(recipes()), mpi.at(bindings()), false);
+    if (!type) return;
+    expect_name(mpi, type, {""}, "a new datatype");
+    std::string name = "  leading spaces, and some in between";
+    mpi.ok(MPI_Type_set_name(type, name.c_str()));
+    std::string const first = name;
+    std::fill(name.begin(), name.end(), 'x'); // the library has a copy
+    expect_name(mpi, type, {first}, "the datatype");
+    MPI_Datatype copy = MPI_DATATYPE_NULL;
+    if (mpi.ok(MPI_Type_dup(type, &copy))) {
+        expect_name(mpi, copy, {""}, "the duplicate of a named datatype");
+        mpi.ok(MPI_Type_set_name(copy, "copy"));
+        expect_name(mpi, type, {first}, "the datatype, after its duplicate was named,");
+        mpi.ok(MPI_Type_free(&copy));
+    }
+    mpi.ok(MPI_Type_set_name(type, "second"));
+    expect_name(mpi, type, {"second"}, "the datatype that was named again");
+    mpi.ok(MPI_Type_set_name(type, ""));
+    expect_name(mpi, type, {""}, "the datatype whose name was taken away");
+}
+
+ASSAY_TEST(datatype, name_long, requirements{"datatype.name.truncated", "datatype.name.length"}) {
+    MPI_Datatype made = MPI_DATATYPE_NULL;
+    if (!mpi.ok(MPI_Type_contiguous(2, MPI_INT, &made))) return;
+    own_type const type(made);
+    equal(mpi, "MPI_MAX_OBJECT_NAME, if it is below 64,", MPI_MAX_OBJECT_NAME < 64 ? MPI_MAX_OBJECT_NAME : 64, 64);
+    constexpr std::size_t most = MPI_MAX_OBJECT_NAME - 1;
+    for (std::size_t const length : {most - 1, most, most + 1, most + 100}) {
+        std::string name;
+        for (std::size_t i = 0; i < length; ++i) name += static_cast<char>('a' + i % 26);
+        if (!mpi.ok(MPI_Type_set_name(type, name.c_str()))) continue;
+        expect_name(mpi, type, {name.substr(0, most)}, fmt::format("a datatype that was given {} characters", length));
+    }
+}
+
+ASSAY_TEST(datatype, name_set_predefined, requirements{"datatype.name.set_predefined"}) {
+    mpi.ok(MPI_Type_set_name(MPI_DOUBLE, "double, renamed"));
+    expect_name(mpi, MPI_DOUBLE, {"double, renamed"}, "MPI_DOUBLE");
+    mpi.ok(MPI_Type_set_name(MPI_DOUBLE, "MPI_DOUBLE"));
+    expect_name(mpi, MPI_DOUBLE, {"MPI_DOUBLE"}, "MPI_DOUBLE");
+}

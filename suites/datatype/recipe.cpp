@@ -1,0 +1,485 @@
+#include "suites/datatype/recipe.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <numeric>
+#include <utility>
+
+#include "mpi_calls.hpp"
+
+namespace assay::types {
+namespace {
+
+int length(auto const& list) { return static_cast<int>(list.size()); }
+std::vector<MPI_Count> large(auto const& numbers) { return {numbers.begin(), numbers.end()}; }
+std::vector<std::ptrdiff_t> bytes(std::vector<MPI_Aint> const& numbers) { return {numbers.begin(), numbers.end()}; }
+template <class T> std::vector<T> joined(std::vector<T> first, std::vector<T> const& then) {
+    first.insert(first.end(), then.begin(), then.end());
+    return first;
+}
+
+// The struct that a C compiler would make of the signature.
+definition tidied(layout const& map) {
+    std::vector<member> members;
+    MPI_Aint at = 0;
+    for (auto const& run : map.runs()) {
+        auto const aligned = static_cast<MPI_Aint>(run.type->alignment);
+        at = (at + aligned - 1) / aligned * aligned;
+        members.push_back({static_cast<int>(run.count), at, predefined(run.type->name)});
+        at += static_cast<MPI_Aint>(run.count * run.type->size);
+    }
+    return structure(std::move(members));
+}
+
+recipe finish(recipe r) {
+    std::vector<std::pair<std::ptrdiff_t, std::ptrdiff_t>> pieces;
+    for (auto const& run : r.map.runs())
+        pieces.emplace_back(run.offset, run.offset + static_cast<std::ptrdiff_t>(run.count * run.type->size));
+    std::sort(pieces.begin(), pieces.end());
+    for (std::size_t i = 1; i < pieces.size(); ++i) r.overlapping |= pieces[i].first < pieces[i - 1].second;
+    r.map.prepare();
+    r.side_by_side = r.map.form() != nullptr;
+    r.tidy = tidied(r.map);
+    return r;
+}
+
+// ---- The constructors, with the arguments of their C bindings
+
+recipe contiguous_of(int count, definition old) {
+    recipe r;
+    r.combiner = MPI_COMBINER_CONTIGUOUS;
+    r.integers = {count};
+    r.counts_c = {count};
+    r.map = layout::contiguous(static_cast<std::size_t>(count), old.map);
+    r.old = {std::move(old)};
+    r.make = [=](handles const& h, MPI_Datatype* t) { return MPI_Type_contiguous(count, h[0], t); };
+    r.make_c = [=](handles const& h, MPI_Datatype* t) { return MPI_Type_contiguous_c(count, h[0], t); };
+    return finish(std::move(r));
+}
+
+recipe vector_of(int count, int blocklength, int stride, definition old) {
+    recipe r;
+    r.combiner = MPI_COMBINER_VECTOR;
+    r.integers = {count, blocklength, stride};
+    r.counts_c = {count, blocklength, stride};
+    r.map = layout::vector(static_cast<std::size_t>(count), static_cast<std::size_t>(blocklength), stride, old.map);
+    r.old = {std::move(old)};
+    r.make = [=](handles const& h, MPI_Datatype* t) { return MPI_Type_vector(count, blocklength, stride, h[0], t); };
+    r.make_c = [=](handles const& h, MPI_Datatype* t) {
+        return MPI_Type_vector_c(count, blocklength, stride, h[0], t);
+    };
+    return finish(std::move(r));
+}
+
+recipe hvector_of(int count, int blocklength, MPI_Aint stride, definition old) {
+    recipe r;
+    r.combiner = MPI_COMBINER_HVECTOR;
+    r.integers = {count, blocklength};
+    r.addresses = {stride};
+    r.counts_c = {count, blocklength, stride};
+    r.map = layout::hvector(static_cast<std::size_t>(count), static_cast<std::size_t>(blocklength), stride, old.map);
+    r.old = {std::move(old)};
+    r.make = [=](handles const& h, MPI_Datatype* t) {
+        return MPI_Type_create_hvector(count, blocklength, stride, h[0], t);
+    };
+    r.make_c = [=](handles const& h, MPI_Datatype* t) {
+        return MPI_Type_create_hvector_c(count, blocklength, stride, h[0], t);
+    };
+    return finish(std::move(r));
+}
+
+recipe indexed_of(std::vector<int> lengths, std::vector<int> displacements, definition old) {
+    recipe r;
+    r.combiner = MPI_COMBINER_INDEXED;
+    r.integers = joined(joined({length(lengths)}, lengths), displacements);
+    r.counts_c = large(r.integers);
+    r.map = layout::indexed(lengths, displacements, old.map);
+    r.old = {std::move(old)};
+    r.make = [=](handles const& h, MPI_Datatype* t) {
+        return MPI_Type_indexed(length(lengths), lengths.data(), displacements.data(), h[0], t);
+    };
+    r.make_c = [lengths = large(lengths), displacements = large(displacements)](handles const& h, MPI_Datatype* t) {
+        return MPI_Type_indexed_c(length(lengths), lengths.data(), displacements.data(), h[0], t);
+    };
+    return finish(std::move(r));
+}
+
+recipe hindexed_of(std::vector<int> lengths, std::vector<MPI_Aint> displacements, definition old) {
+    recipe r;
+    r.combiner = MPI_COMBINER_HINDEXED;
+    r.integers = joined({length(lengths)}, lengths);
+    r.addresses = displacements;
+    r.counts_c = joined(large(r.integers), large(displacements));
+    r.map = layout::hindexed(lengths, bytes(displacements), old.map);
+    r.old = {std::move(old)};
+    r.make = [=](handles const& h, MPI_Datatype* t) {
+        return MPI_Type_create_hindexed(length(lengths), lengths.data(), displacements.data(), h[0], t);
+    };
+    r.make_c = [lengths = large(lengths), displacements = large(displacements)](handles const& h, MPI_Datatype* t) {
+        return MPI_Type_create_hindexed_c(length(lengths), lengths.data(), displacements.data(), h[0], t);
+    };
+    return finish(std::move(r));
+}
+
+recipe indexed_block_of(int blocklength, std::vector<int> displacements, definition old) {
+    recipe r;
+    r.combiner = MPI_COMBINER_INDEXED_BLOCK;
+    r.integers = joined({length(displacements), blocklength}, displacements);
+    r.counts_c = large(r.integers);
+    r.map = layout::indexed(std::vector<int>(displacements.size(), blocklength), displacements, old.map);
+    r.old = {std::move(old)};
+    r.make = [=](handles const& h, MPI_Datatype* t) {
+        return MPI_Type_create_indexed_block(length(displacements), blocklength, displacements.data(), h[0], t);
+    };
+    r.make_c = [blocklength, displacements = large(displacements)](handles const& h, MPI_Datatype* t) {
+        return MPI_Type_create_indexed_block_c(length(displacements), blocklength, displacements.data(), h[0], t);
+    };
+    return finish(std::move(r));
+}
+
+recipe hindexed_block_of(int blocklength, std::vector<MPI_Aint> displacements, definition old) {
+    recipe r;
+    r.combiner = MPI_COMBINER_HINDEXED_BLOCK;
+    r.integers = {length(displacements), blocklength};
+    r.addresses = displacements;
+    r.counts_c = joined(large(r.integers), large(displacements));
+    r.map = layout::hindexed(std::vector<int>(displacements.size(), blocklength), bytes(displacements), old.map);
+    r.old = {std::move(old)};
+    r.make = [=](handles const& h, MPI_Datatype* t) {
+        return MPI_Type_create_hindexed_block(length(displacements), blocklength, displacements.data(), h[0], t);
+    };
+    r.make_c = [blocklength, displacements = large(displacements)](handles const& h, MPI_Datatype* t) {
+        return MPI_Type_create_hindexed_block_c(length(displacements), blocklength, displacements.data(), h[0], t);
+    };
+    return finish(std::move(r));
+}
+
+recipe struct_of(std::vector<member> members) {
+    recipe r;
+    r.combiner = MPI_COMBINER_STRUCT;
+    std::vector<int> lengths;
+    std::vector<layout> maps;
+    for (auto& m : members) {
+        lengths.push_back(m.blocklength);
+        r.addresses.push_back(m.displacement);
+        maps.push_back(m.type.map);
+        r.old.push_back(std::move(m.type));
+    }
+    r.integers = joined({length(lengths)}, lengths);
+    r.counts_c = joined(large(r.integers), large(r.addresses));
+    r.map = layout::structure(lengths, bytes(r.addresses), maps);
+    r.make = [lengths, displacements = r.addresses](handles const& h, MPI_Datatype* t) {
+        return MPI_Type_create_struct(length(lengths), lengths.data(), displacements.data(), h.data(), t);
+    };
+    r.make_c = [lengths = large(lengths), displacements = large(r.addresses)](handles const& h, MPI_Datatype* t) {
+        return MPI_Type_create_struct_c(length(lengths), lengths.data(), displacements.data(), h.data(), t);
+    };
+    return finish(std::move(r));
+}
+
+recipe resized_of(MPI_Aint lb, MPI_Aint extent, definition old) {
+    recipe r;
+    r.combiner = MPI_COMBINER_RESIZED;
+    r.addresses = {lb, extent};
+    r.counts_c = {lb, extent};
+    r.map = layout::resized(old.map, lb, extent);
+    r.old = {std::move(old)};
+    r.make = [=](handles const& h, MPI_Datatype* t) { return MPI_Type_create_resized(h[0], lb, extent, t); };
+    r.make_c = [=](handles const& h, MPI_Datatype* t) { return MPI_Type_create_resized_c(h[0], lb, extent, t); };
+    return finish(std::move(r));
+}
+
+recipe dup_of(definition old) {
+    recipe r;
+    r.combiner = MPI_COMBINER_DUP;
+    r.map = old.map;
+    r.old = {std::move(old)};
+    r.make = [](handles const& h, MPI_Datatype* t) { return MPI_Type_dup(h[0], t); };
+    return finish(std::move(r));
+}
+
+recipe subarray_of(std::vector<int> sizes, std::vector<int> subsizes, std::vector<int> starts, bool c_order,
+                   definition old) {
+    recipe r;
+    int const order = c_order ? MPI_ORDER_C : MPI_ORDER_FORTRAN;
+    r.combiner = MPI_COMBINER_SUBARRAY;
+    r.integers = joined(joined(joined(joined({length(sizes)}, sizes), subsizes), starts), {order});
+    r.integers_c = {length(sizes), order};
+    r.counts_c = large(joined(joined(sizes, subsizes), starts));
+    r.map = layout::subarray(sizes, subsizes, starts, c_order, old.map);
+    r.old = {std::move(old)};
+    r.make = [=](handles const& h, MPI_Datatype* t) {
+        return MPI_Type_create_subarray(length(sizes), sizes.data(), subsizes.data(), starts.data(), order, h[0], t);
+    };
+    r.make_c = [order, sizes = large(sizes), subsizes = large(subsizes), starts = large(starts)](handles const& h,
+                                                                                                 MPI_Datatype* t) {
+        return MPI_Type_create_subarray_c(length(sizes), sizes.data(), subsizes.data(), starts.data(), order, h[0], t);
+    };
+    return finish(std::move(r));
+}
+
+recipe darray_of(int rank, std::vector<layout::dimension> dimensions, bool c_order, definition old) {
+    recipe r;
+    using enum layout::distribution;
+    std::vector<int> sizes, how, arguments, processes;
+    int size = 1;
+    for (auto const& d : dimensions) {
+        sizes.push_back(d.size);
+        how.push_back(d.how == block    ? MPI_DISTRIBUTE_BLOCK
+                      : d.how == cyclic ? MPI_DISTRIBUTE_CYCLIC
+                                        : MPI_DISTRIBUTE_NONE);
+        arguments.push_back(d.argument == 0 ? MPI_DISTRIBUTE_DFLT_DARG : d.argument);
+        processes.push_back(d.processes);
+        size *= d.processes;
+    }
+    int const order = c_order ? MPI_ORDER_C : MPI_ORDER_FORTRAN;
+    auto const then = joined(joined(joined(how, arguments), processes), {order});
+    r.combiner = MPI_COMBINER_DARRAY;
+    r.integers = joined(joined({size, rank, length(sizes)}, sizes), then);
+    r.integers_c = joined({size, rank, length(sizes)}, then);
+    r.counts_c = large(sizes);
+    r.map = layout::darray(rank, dimensions, c_order, old.map);
+    r.old = {std::move(old)};
+    r.make = [=](handles const& h, MPI_Datatype* t) {
+        return MPI_Type_create_darray(size, rank, length(sizes), sizes.data(), how.data(), arguments.data(),
+                                      processes.data(), order, h[0], t);
+    };
+    r.make_c = [=, large_sizes = large(sizes)](handles const& h, MPI_Datatype* t) {
+        return MPI_Type_create_darray_c(size, rank, length(large_sizes), large_sizes.data(), how.data(),
+                                        arguments.data(), processes.data(), order, h[0], t);
+    };
+    return finish(std::move(r));
+}
+
+// ---- The table
+
+definition integer() { return predefined("int"); }
+definition real() { return predefined("double"); }
+// {double, char}: seven bytes of padding behind the data, which make the extent a multiple of 8.
+definition padded() { return structure({{1, 0, real()}, {1, 8, predefined("char")}}); }
+// An int in the middle of 16 bytes; its markers stay in what is made of it.
+definition marked() { return resized(-4, 16, integer()); }
+
+std::vector<axis<recipe>::entry> table() {
+    using enum layout::distribution;
+    std::vector<axis<recipe>::entry> rows;
+    auto const add = [&rows](char const* name, char const* note, recipe r) {
+        rows.push_back({{name, "", note, nullptr}, std::move(r)});
+    };
+    auto const dispute = [](recipe r) {
+        r.disputed = true;
+        return r;
+    };
+    add("vector", "3 blocks of 2, stride 4", vector_of(3, 2, 4, integer()));
+    add("contiguous", "5 ints", contiguous_of(5, integer()));
+    add("contiguous_empty", "no elements", contiguous_of(0, integer()));
+    add("contiguous_padded", "3 structs with padding", contiguous_of(3, padded()));
+    add("contiguous_marked", "2 elements with moved bounds", contiguous_of(2, marked()));
+    add("contiguous_pair", "2 of MPI_DOUBLE_INT", contiguous_of(2, predefined("double_int")));
+    add("vector_negative", "stride -4: blocks go down", vector_of(3, 2, -4, integer()));
+    add("vector_dense", "stride equal to block length", vector_of(4, 2, 2, integer()));
+    add("vector_overlap", "stride below block length", vector_of(3, 2, 1, integer()));
+    add("vector_same", "stride 0: one block three times", vector_of(3, 1, 0, integer()));
+    add("vector_no_blocks", "count 0", vector_of(0, 2, 3, integer()));
+    add("vector_empty_blocks", "block length 0", dispute(vector_of(3, 0, 4, integer())));
+    add("vector_one_block", "one block: the stride does not matter", vector_of(1, 3, 7, integer()));
+    add("vector_padded", "of structs with padding", vector_of(2, 1, 3, padded()));
+    add("vector_marked", "of elements with moved bounds", vector_of(2, 2, 3, marked()));
+    add("hvector", "3 blocks of 2, stride 20 bytes", hvector_of(3, 2, 20, integer()));
+    add("hvector_negative", "stride -12 bytes", hvector_of(3, 1, -12, integer()));
+    add("hvector_overlap", "stride 4 bytes, blocks of 8", hvector_of(3, 2, 4, integer()));
+    add("hvector_empty", "count 0", hvector_of(0, 2, 20, integer()));
+    add("hvector_padded", "of structs with padding, stride 40 bytes", hvector_of(2, 1, 40, padded()));
+    add("hvector_rounded", "doubles 12 bytes apart: the extent is rounded up to 24",
+        dispute(hvector_of(2, 1, 12, real())));
+    add("hvector_marked", "of elements with moved bounds, stride 24 bytes", hvector_of(2, 1, 24, marked()));
+    add("indexed", "blocks of 2, 1, 3 at 0, 4, 7", indexed_of({2, 1, 3}, {0, 4, 7}, integer()));
+    add("indexed_backwards", "displacements fall", indexed_of({1, 2}, {5, 0}, integer()));
+    add("indexed_negative", "a negative displacement", indexed_of({1, 1}, {-3, 2}, integer()));
+    add("indexed_empty_blocks", "empty blocks far out do not move the bounds",
+        indexed_of({0, 2, 0}, {100, 1, -50}, integer()));
+    add("indexed_empty", "no blocks", indexed_of({}, {}, integer()));
+    add("indexed_overlap", "two blocks share ints", indexed_of({3, 2}, {0, 1}, integer()));
+    add("indexed_marked", "of elements with moved bounds", indexed_of({1, 2}, {2, -1}, marked()));
+    add("hindexed", "blocks of 1, 2, 1 at byte 4, 12, 28", hindexed_of({1, 2, 1}, {4, 12, 28}, integer()));
+    add("hindexed_negative", "a negative displacement", hindexed_of({2, 1}, {-16, 8}, integer()));
+    add("hindexed_empty_blocks", "empty blocks far out do not move the bounds",
+        hindexed_of({0, 1, 0}, {-800, 8, 800}, real()));
+    add("hindexed_rounded", "doubles at byte 0 and 20: the extent is rounded up to 32",
+        dispute(hindexed_of({1, 1}, {0, 20}, real())));
+    add("hindexed_padded", "of structs with padding", hindexed_of({1, 1}, {0, 24}, padded()));
+    add("indexed_block", "blocks of 2 at 1, 5, 8", indexed_block_of(2, {1, 5, 8}, integer()));
+    add("indexed_block_negative", "a negative displacement", indexed_block_of(2, {3, -2}, integer()));
+    add("indexed_block_empty_blocks", "block length 0", dispute(indexed_block_of(0, {3, 9}, integer())));
+    add("indexed_block_empty", "no blocks", indexed_block_of(2, {}, integer()));
+    add("indexed_block_padded", "of structs with padding", indexed_block_of(1, {2, 0}, padded()));
+    add("hindexed_block", "blocks of 2 doubles at byte 0, 24, 64", hindexed_block_of(2, {0, 24, 64}, real()));
+    add("hindexed_block_negative", "a negative displacement", hindexed_block_of(1, {8, -24}, real()));
+    add("hindexed_block_empty", "no blocks", hindexed_block_of(2, {}, real()));
+    add("hindexed_block_marked", "of elements with moved bounds", hindexed_block_of(1, {0, 20}, marked()));
+    add("struct", "{double, char}: the extent is rounded up to 16",
+        struct_of({{1, 0, real()}, {1, 8, predefined("char")}}));
+    add("struct_gap", "{char, double, short}", // rounded up to 24
+        struct_of({{1, 0, predefined("char")}, {1, 8, real()}, {1, 16, predefined("short")}}));
+    add("struct_negative", "lower bound -8, extent 13 rounded up to 16",
+        struct_of({{1, -8, integer()}, {1, 4, predefined("char")}}));
+    add("struct_backwards", "members against the order of their addresses",
+        struct_of({{1, 16, integer()}, {1, 0, real()}, {2, 8, predefined("short")}}));
+    add("struct_offset", "lower bound 3: data that is not aligned",
+        struct_of({{2, 3, predefined("char")}, {1, 5, predefined("char")}}));
+    add("struct_empty", "no members", struct_of({}));
+    add("struct_empty_blocks", "an empty member neither moves nor aligns the bounds",
+        struct_of({{1, 0, integer()}, {0, 64, real()}, {1, 4, predefined("char")}}));
+    add("struct_marked", "the markers of one member bound all", // 28 … 44, though there is data at 0
+        dispute(struct_of({{1, 0, predefined("char")}, {1, 32, marked()}})));
+    add("struct_nested", "a vector and a pair in a struct",
+        struct_of({{1, 0, vector(2, 1, 3, integer())}, {2, 16, predefined("short_int")}}));
+    add("struct_overlap", "two members at one address",
+        struct_of({{1, 0, predefined("int")}, {4, 0, predefined("byte")}}));
+    add("resized", "the standard's example: lower bound -3, extent 9", resized_of(-3, 9, integer()));
+    add("resized_data_outside", "lower bound above the data", resized_of(8, 12, integer()));
+    add("resized_small", "extent below that of the data", resized_of(0, 4, vector(2, 1, 2, integer())));
+    add("resized_twice", "earlier markers are erased", resized_of(0, 8, marked()));
+    add("resized_nothing", "bounds without data", resized_of(4, 16, contiguous(0, integer())));
+    add("dup", "of a predefined datatype", dup_of(integer()));
+    add("dup_padded", "of a struct with padding", dup_of(padded()));
+    add("dup_marked", "of moved bounds", dup_of(marked()));
+    add("subarray_1d", "3 of 7 from 2", subarray_of({7}, {3}, {2}, true, integer()));
+    add("subarray_c", "rows 1..2, columns 2..4 of 4 by 6, C order",
+        subarray_of({4, 6}, {2, 3}, {1, 2}, true, integer()));
+    add("subarray_fortran", "the same in Fortran order", subarray_of({4, 6}, {2, 3}, {1, 2}, false, integer()));
+    add("subarray_3d_c", "an inner block of 3 by 4 by 5, C order",
+        subarray_of({3, 4, 5}, {2, 2, 3}, {1, 1, 1}, true, real()));
+    add("subarray_3d_fortran", "the same in Fortran order",
+        subarray_of({3, 4, 5}, {2, 2, 3}, {1, 1, 1}, false, real()));
+    add("subarray_whole", "all of 3 by 4", subarray_of({3, 4}, {3, 4}, {0, 0}, true, integer()));
+    add("subarray_last", "the last element of 3 by 4", subarray_of({3, 4}, {1, 1}, {2, 3}, true, integer()));
+    add("subarray_padded", "of structs with padding", subarray_of({3, 3}, {2, 2}, {1, 0}, true, padded()));
+    add("subarray_marked", "of elements with moved bounds", subarray_of({3, 2}, {2, 1}, {1, 1}, true, marked()));
+    add("darray_block", "rank 1 of 2 by 2, blocks of 5 by 6, C order",
+        darray_of(1, {{5, block, 0, 2}, {6, block, 0, 2}}, true, integer()));
+    add("darray_block_fortran", "the same in Fortran order",
+        darray_of(1, {{5, block, 0, 2}, {6, block, 0, 2}}, false, integer()));
+    add("darray_cyclic", "rank 2 of 2 by 2, cyclic(2) by cyclic of 7 by 5, C order",
+        darray_of(2, {{7, cyclic, 2, 2}, {5, cyclic, 0, 2}}, true, integer()));
+    add("darray_none", "rank 1 of 3: cyclic rows, columns whole",
+        darray_of(1, {{7, cyclic, 0, 3}, {4, none, 0, 1}}, true, integer()));
+    add("darray_padded", "of structs with padding", darray_of(1, {{5, cyclic, 0, 2}}, true, padded()));
+    return rows;
+}
+
+std::string lack(char const* procedure) {
+    return has_procedure(procedure) ? "" : std::string("the MPI library has no ") + procedure;
+}
+
+} // namespace
+
+axis<recipe> const& recipes() {
+    static axis<recipe> const all("recipe", table());
+    return all;
+}
+
+axis_use common_recipes() {
+    return only(recipes(), [](recipe const& r) { return !r.disputed; });
+}
+axis_use receivable_recipes() {
+    return only(recipes(), [](recipe const& r) { return r.side_by_side && !r.disputed; });
+}
+
+axis<binding> const& bindings() {
+    static axis<binding> const all(
+        "binding", {{{"int", "", "counts are int", nullptr}, binding::small},
+                    {{"count", "", "counts are MPI_Count", [](job const&) { return lack("MPI_Type_contiguous_c"); }},
+                     binding::large}});
+    return all;
+}
+
+constraint has_binding() {
+    return where(recipes(), bindings(), [](recipe const& r, binding b) { return b == binding::small || r.make_c; });
+}
+
+axis<query> const& queries() {
+    static axis<query> const all(
+        "query", {{{"plain", "", "int and MPI_Aint results", nullptr}, query::plain},
+                  {{"x", "", "the deprecated procedures with MPI_Count results",
+                    [](job const&) { return lack("MPI_Type_size_x"); }},
+                   query::x},
+                  {{"c", "", "the binding with MPI_Count results", [](job const&) { return lack("MPI_Type_size_c"); }},
+                   query::c}});
+    return all;
+}
+
+made_type::made_type(test_run& mpi, recipe const& how, binding with, bool commit) : how_(how) {
+    for (auto const& o : how.old) old_.push_back(o.make());
+    if (std::find(old_.begin(), old_.end(), MPI_DATATYPE_NULL) != old_.end())
+        mpi.unsupported("the library lacks a datatype");
+    if (!mpi.ok((with == binding::large ? how.make_c : how.make)(old_, &made_))) made_ = MPI_DATATYPE_NULL;
+    else if (commit) mpi.ok(MPI_Type_commit(&made_));
+}
+
+made_type::~made_type() {
+    for (std::size_t i = 0; i < old_.size(); ++i)
+        if (is_derived(how_.old[i]) && old_[i] != MPI_DATATYPE_NULL) MPI_Type_free(&old_[i]);
+    if (made_ != MPI_DATATYPE_NULL) MPI_Type_free(&made_);
+}
+
+own_type::own_type(test_run& mpi, definition const& how) : type_(how.make()), keep_(how.is_predefined) {
+    if (!keep_) mpi.ok(MPI_Type_commit(&type_));
+}
+
+own_type::~own_type() {
+    if (!keep_ && type_ != MPI_DATATYPE_NULL) MPI_Type_free(&type_);
+}
+
+bool equal(test_run& mpi, std::string const& what, std::int64_t got, std::int64_t expected, std::source_location where,
+           level severity) {
+    return got == expected ||
+           mpi.check(false, "own", fmt::format("{} is {}, expected {}", what, got, expected), where, severity);
+}
+
+std::string list(std::vector<std::int64_t> const& numbers) { return fmt::format("{}", fmt::join(numbers, ", ")); }
+
+void expect_bounds(test_run& mpi, MPI_Datatype type, query how, layout const& map, std::string const& what,
+                   std::source_location where) {
+    std::int64_t size = -7, lb = -7, extent = -7, true_lb = -7, true_extent = -7;
+    if (how == query::plain) {
+        int s = -7;
+        MPI_Aint a = -7, b = -7, c = -7, d = -7;
+        mpi.ok(MPI_Type_size(type, &s), where);
+        mpi.ok(MPI_Type_get_extent(type, &a, &b), where);
+        mpi.ok(MPI_Type_get_true_extent(type, &c, &d), where);
+        size = s, lb = a, extent = b, true_lb = c, true_extent = d;
+    } else {
+        MPI_Count s = -7, a = -7, b = -7, c = -7, d = -7;
+        if (how == query::x) {
+            mpi.ok(MPI_Type_size_x(type, &s), where);
+            mpi.ok(MPI_Type_get_extent_x(type, &a, &b), where);
+            mpi.ok(MPI_Type_get_true_extent_x(type, &c, &d), where);
+        } else {
+            mpi.ok(MPI_Type_size_c(type, &s), where);
+            mpi.ok(MPI_Type_get_extent_c(type, &a, &b), where);
+            mpi.ok(MPI_Type_get_true_extent_c(type, &c, &d), where);
+        }
+        size = s, lb = a, extent = b, true_lb = c, true_extent = d;
+    }
+    equal(mpi, "the size of " + what, size, static_cast<std::int64_t>(map.size()), where);
+    equal(mpi, "the lower bound of " + what, lb, map.lb(), where);
+    equal(mpi, "the extent of " + what, extent, map.extent(), where);
+    if (map.size() == 0) return; // a minimum and a maximum over nothing are not defined
+    equal(mpi, "the true lower bound of " + what, true_lb, map.true_lb(), where);
+    equal(mpi, "the true extent of " + what, true_extent, map.true_extent(), where);
+}
+
+void expect_refused(test_run& mpi, int code, std::vector<int> const& classes, std::string const& what,
+                    std::source_location where) {
+    int got = MPI_SUCCESS;
+    if (code != MPI_SUCCESS) mpi.ok(MPI_Error_class(code, &got), where);
+    if (std::find(classes.begin(), classes.end(), got) == classes.end())
+        mpi.check(false, "error",
+                  fmt::format("{} gives {}, expected {}", what, code == MPI_SUCCESS ? "MPI_SUCCESS" : error_text(code),
+                              error_text(classes.front())),
+                  where, level::advisory);
+}
+
+} // namespace assay::types
