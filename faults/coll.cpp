@@ -53,6 +53,9 @@ void store(std::vector<char> const& stream, area const& a) {
                     MPI_COMM_SELF);
 }
 
+int nonblocking = 0;   // operations that have not completed
+bool op_freed = false; // while there were some
+
 // What one operation does on this process.
 struct operation {
     std::vector<area> sent, received;
@@ -106,6 +109,10 @@ struct operation {
         case fault::coll_empty_written:
             if (!received.empty() && received.front().empty()) spoil(received.front().start());
             break;
+        case fault::iallreduce_forgets_op:
+            if (op_freed && !received.empty()) spoil(received.back().data());
+            op_freed = false;
+            break;
         case fault::coll_restart:
             if (completed > 1 && fresh) spoil(received.back().data());
             break;
@@ -128,9 +135,16 @@ int ended(int code, operation& o) {
 int begun(int code, MPI_Request* request, bool persistent, operation o) {
     if (code != MPI_SUCCESS) return code;
     if (planted == fault::coll_no_request && persistent) PMPI_Request_free(request);
-    else
+    else {
+        ++nonblocking;
         when_complete(
-            *request, [o]() mutable { o.end(); }, persistent);
+            *request,
+            [o]() mutable {
+                --nonblocking;
+                o.end();
+            },
+            persistent);
+    }
     return o.code(code);
 }
 
@@ -574,6 +588,7 @@ int MPI_Op_free(MPI_Op* op) {
     auto const before = *op;
     int const code = PMPI_Op_free(op);
     if (planted == fault::op_free_keeps) *op = before;
+    op_freed = nonblocking > 0;
     return code;
 }
 

@@ -360,6 +360,9 @@ bool was_pretended(MPI_Request request) {
 
 // ---- Sending
 
+bool late_send = false;
+MPI_Request late_request = MPI_REQUEST_NULL;
+
 int before_send(send& message) {
     auto const drop_last_if = [&](bool applies) {
         if (applies && message.count > 0) --message.count;
@@ -371,6 +374,9 @@ int before_send(send& message) {
     case fault::rsend_truncates: drop_last_if(message.m == mode::ready); break;
     case fault::isend_truncates:
         drop_last_if(message.m == mode::standard && message.how == departure::immediate);
+        break;
+    case fault::start_late:
+        late_send = message.m == mode::synchronous && message.how == departure::persistent && message.count >= 100000;
         break;
     case fault::persistent_send_truncates: drop_last_if(message.how == departure::persistent); break;
     case fault::wrong_tag:

@@ -98,6 +98,9 @@ struct send {
 
 // May change count and tag, and may not return at all. An error class other than MPI_SUCCESS: nothing is to be sent.
 int before_send(send& message);
+// Under start_late: the next persistent send that starts is a long one, and the one that was not started yet.
+extern bool late_send;
+extern MPI_Request late_request;
 // The code that the wrapper returns after `code` came back from PMPI.
 int after_send(send const& message, int code);
 

@@ -254,6 +254,11 @@ int MPI_Recv_init(void* buffer, int count, MPI_Datatype type, int source, int ta
 
 int MPI_Start(MPI_Request* request) {
     if (!idle()) started(*request);
+    if (late_send) {
+        late_send = false;
+        late_request = *request;
+        return MPI_SUCCESS;
+    }
     return PMPI_Start(request);
 }
 
@@ -455,6 +460,10 @@ int MPI_Wait(MPI_Request* request, MPI_Status* status) {
     if (idle()) return PMPI_Wait(request, status);
     pending const before = look_at(*request);
     status_or_own mine(status);
+    if (late_request != MPI_REQUEST_NULL && late_request == *request) {
+        late_request = MPI_REQUEST_NULL;
+        PMPI_Start(request);
+    }
     int const code = PMPI_Wait(request, mine);
     if (code == MPI_SUCCESS) complete(before, request, mine);
     return code;
@@ -503,6 +512,9 @@ int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
     statuses_or_own mine(statuses, count);
     int const code = PMPI_Waitall(count, requests, mine);
     if (code == MPI_SUCCESS) complete_all(before, requests, mine);
+    if (receive third; planted == fault::waitall_writes_behind && count == 2 && statuses != MPI_STATUSES_IGNORE &&
+                       recall(requests[2], third) && third.how == arrival::persistent)
+        statuses[2].MPI_TAG = 1;
     return code;
 }
 

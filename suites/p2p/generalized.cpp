@@ -1,0 +1,421 @@
+// Generalized requests (MPI-5.0 section 13.2): operations of our own, with callbacks that MPI calls when their requests are
+// asked for, freed or cancelled. No message is sent, except where one completes together with such requests.
+#include "framework/run.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <fmt/format.h>
+#include <thread>
+
+#include "mpi_calls.hpp"
+
+using namespace assay;
+
+namespace {
+
+// One operation: what its callbacks answer, and what they saw.
+struct operation {
+    int count = 0, source = 0, tag = 0; // of the status that the query gives
+    bool cancelled = false;
+    int query_code = MPI_SUCCESS, free_code = MPI_SUCCESS, cancel_code = MPI_SUCCESS;
+
+    int queries = 0, frees = 0, cancels = 0;
+    int told_complete = -7; // the argument of the last cancel
+    bool no_status = false; // a query got none
+    bool query_after_free = false;
+};
+
+int query(void* extra, MPI_Status* status) {
+    auto& mine = *static_cast<operation*>(extra);
+    ++mine.queries;
+    mine.query_after_free |= mine.frees > 0;
+    if (status == MPI_STATUS_IGNORE || status == nullptr) {
+        mine.no_status = true;
+        return mine.query_code;
+    }
+    MPI_Status_set_elements(status, MPI_INT, mine.count);
+    MPI_Status_set_cancelled(status, mine.cancelled ? 1 : 0);
+    status->MPI_SOURCE = mine.source;
+    status->MPI_TAG = mine.tag;
+    return mine.query_code;
+}
+int release(void* extra) {
+    auto& mine = *static_cast<operation*>(extra);
+    ++mine.frees;
+    return mine.free_code;
+}
+int cancel(void* extra, int complete) {
+    auto& mine = *static_cast<operation*>(extra);
+    ++mine.cancels;
+    mine.told_complete = complete;
+    return mine.cancel_code;
+}
+
+enum class way { wait, test, waitall, testall, waitany, testany, waitsome, testsome };
+axis<way> const ways("call", {{{"wait", "", "MPI_Wait", nullptr}, way::wait},
+                              {{"test", "", "MPI_Test", nullptr}, way::test},
+                              {{"waitall", "", "MPI_Waitall", nullptr}, way::waitall},
+                              {{"testall", "", "MPI_Testall", nullptr}, way::testall},
+                              {{"waitany", "", "MPI_Waitany", nullptr}, way::waitany},
+                              {{"testany", "", "MPI_Testany", nullptr}, way::testany},
+                              {{"waitsome", "", "MPI_Waitsome", nullptr}, way::waitsome},
+                              {{"testsome", "", "MPI_Testsome", nullptr}, way::testsome}});
+axis<int> const numbers("requests",
+                        {{{"1", "", "one generalized request", nullptr}, 1}, {{"3", "", "three at once", nullptr}, 3}});
+axis<bool> const status_given("status", {{{"given", "", "", nullptr}, true}, {{"ignored", "", "", nullptr}, false}});
+
+bool single(way w) { return w == way::wait || w == way::test; }
+bool only_asks(way w) { return w == way::test || w == way::testall || w == way::testany || w == way::testsome; }
+bool one_at_a_time(way w) { return w == way::waitany || w == way::testany; }
+
+// One call of this kind on all requests. `finished` gets the indices of those that it completed, in the order of `statuses`.
+struct completion {
+    std::vector<int> finished;
+    int code = MPI_SUCCESS;
+};
+completion complete_by(way w, std::vector<MPI_Request>& requests, MPI_Status* statuses) {
+    auto const n = static_cast<int>(requests.size());
+    completion made;
+    int flag = 1, index = -7, outcount = -7;
+    std::vector<int> indices(requests.size(), -7);
+    auto const none = statuses == MPI_STATUSES_IGNORE;
+    auto* const one = none ? MPI_STATUS_IGNORE : statuses;
+    switch (w) {
+    case way::wait: made.code = MPI_Wait(requests.data(), one); break;
+    case way::test: made.code = MPI_Test(requests.data(), &flag, one); break;
+    case way::waitall: made.code = MPI_Waitall(n, requests.data(), statuses); break;
+    case way::testall: made.code = MPI_Testall(n, requests.data(), &flag, statuses); break;
+    case way::waitany: made.code = MPI_Waitany(n, requests.data(), &index, one); break;
+    case way::testany: made.code = MPI_Testany(n, requests.data(), &index, &flag, one); break;
+    case way::waitsome: made.code = MPI_Waitsome(n, requests.data(), &outcount, indices.data(), statuses); break;
+    case way::testsome: made.code = MPI_Testsome(n, requests.data(), &outcount, indices.data(), statuses); break;
+    }
+    if (flag == 0) return made;
+    if (one_at_a_time(w)) made.finished = {index};
+    else if (w == way::waitsome || w == way::testsome)
+        made.finished.assign(indices.begin(), indices.begin() + std::clamp(outcount, 0, n));
+    else
+        for (int i = 0; i < n; ++i) made.finished.push_back(i);
+    return made;
+}
+
+// Some operations and their requests.
+struct operations {
+    std::vector<operation> all;
+    std::vector<MPI_Request> requests;
+
+    operations(test_run& run, std::size_t n) : all(n), requests(n, MPI_REQUEST_NULL), mpi(run) {
+        for (std::size_t i = 0; i < n; ++i) {
+            all[i].count = static_cast<int>(3 + i);
+            all[i].source = static_cast<int>(11 * (i + 1));
+            all[i].tag = static_cast<int>(7 * (i + 1));
+            all[i].cancelled = i % 2 == 1;
+        }
+    }
+    bool start() {
+        bool good = true;
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            good &= mpi.ok(MPI_Grequest_start(query, release, cancel, &all[i], &requests[i]));
+            good &= mpi.check(requests[i] != MPI_REQUEST_NULL, "request", "MPI_Grequest_start gives MPI_REQUEST_NULL");
+        }
+        return good;
+    }
+    void called(std::size_t i, int queries, int frees, int cancels, char const* when) {
+        auto const& o = all[i];
+        // Where query_fn is called it may be called several times (section 13.2).
+        bool const queried = queries == 0 ? o.queries == 0 : o.queries >= queries;
+        mpi.check(
+            queried && o.frees == frees && o.cancels == cancels, "order",
+            fmt::format("{}, query_fn, free_fn and cancel_fn of request {} must have been called {}, {} and {} times; "
+                        "they were called {}, {} and {} times",
+                        when, i, queries, frees, cancels, o.queries, o.frees, o.cancels));
+    }
+    // The status that the query of request i gave.
+    void given(std::size_t i, MPI_Status const& status, char const* by) {
+        auto const& o = all[i];
+        int count = -7, flag = -7;
+        mpi.ok(MPI_Get_count(&status, MPI_INT, &count));
+        mpi.ok(MPI_Test_cancelled(&status, &flag));
+        mpi.check(
+            status.MPI_SOURCE == o.source && status.MPI_TAG == o.tag && count == o.count && (flag != 0) == o.cancelled,
+            "count",
+            fmt::format("{} must give the status that query_fn set: source {}, tag {}, count {}, cancelled {}; it "
+                        "gives {}, {}, {}, {}",
+                        by, o.source, o.tag, o.count, o.cancelled ? 1 : 0, status.MPI_SOURCE, status.MPI_TAG, count,
+                        flag));
+    }
+    void in_order() {
+        for (auto const& o : all) {
+            mpi.check(!o.query_after_free, "order", "query_fn was called after free_fn");
+            mpi.check(!o.no_status, "own",
+                      "query_fn got no status; where the caller ignores it MPI passes one of its own");
+        }
+    }
+
+    test_run& mpi;
+};
+
+int class_of(int code) {
+    int found = -7;
+    return code != MPI_SUCCESS && MPI_Error_class(code, &found) != MPI_SUCCESS ? -7 : code == MPI_SUCCESS ? 0 : found;
+}
+
+} // namespace
+
+ASSAY_TEST(p2p, generalized_complete,
+           requirements{"grequest.complete", "grequest.query.status", "grequest.query.when", "grequest.query.ignored",
+                        "grequest.free.when", "grequest.extra_state"},
+           over(axis_use{&ways}, axis_use{&numbers}, axis_use{&status_given}), thread_unsafe{},
+           where(ways, numbers, [](way w, int n) { return !single(w) || n == 1; })) {
+    auto const w = mpi.at(ways);
+    bool const given = mpi.at(status_given);
+    operations mine(mpi, static_cast<std::size_t>(mpi.at(numbers)));
+    if (!mine.start()) return;
+    auto const n = mine.all.size();
+    std::vector<MPI_Status> statuses(n, poisoned_status());
+    auto* const out = given ? statuses.data() : MPI_STATUSES_IGNORE;
+    if (only_asks(w)) {
+        auto const early = complete_by(w, mine.requests, out);
+        mpi.ok(early.code);
+        mpi.check(early.finished.empty(), "request", "a request is complete before MPI_Grequest_complete was called");
+        if (!early.finished.empty()) return;
+    }
+    int flag = -7;
+    mpi.ok(MPI_Request_get_status(mine.requests[0], &flag, MPI_STATUS_IGNORE));
+    mpi.check(flag == 0, "request", "MPI_Request_get_status gives true before MPI_Grequest_complete was called");
+    for (std::size_t i = 0; i < n; ++i) mine.called(i, 0, 0, 0, "before MPI_Grequest_complete");
+    for (std::size_t i = n; i-- > 0;) mpi.ok(MPI_Grequest_complete(mine.requests[i]));
+    for (std::size_t i = 0; i < n; ++i) mine.called(i, 0, 0, 0, "after MPI_Grequest_complete alone");
+    for (std::size_t i = 0; i < n; ++i)
+        for (int round = 1; round <= 2; ++round) {
+            auto status = poisoned_status();
+            flag = -7;
+            mpi.ok(MPI_Request_get_status(mine.requests[i], &flag, given ? &status : MPI_STATUS_IGNORE));
+            mpi.check(flag != 0 && flag != -7, "request", "MPI_Request_get_status gives false for a complete request");
+            mpi.check(mine.requests[i] != MPI_REQUEST_NULL, "request", "MPI_Request_get_status freed the request");
+            mine.called(i, round, 0, 0, "after MPI_Request_get_status");
+            if (given) mine.given(i, status, "MPI_Request_get_status");
+        }
+    std::vector<int> finished;
+    while (finished.size() < n) {
+        std::fill(statuses.begin(), statuses.end(), poisoned_status());
+        auto const now = complete_by(w, mine.requests, out);
+        if (!mpi.ok(now.code)) return;
+        if (now.finished.empty()) {
+            mpi.check(false, "request", "the call completes none although all operations are complete");
+            return;
+        }
+        for (std::size_t k = 0; k < now.finished.size(); ++k) {
+            auto const index = now.finished[k];
+            if (!mpi.check(index >= 0 && index < static_cast<int>(n), "request",
+                           fmt::format("index {} of a completed request; there are {}", index, n)))
+                return;
+            if (given) mine.given(static_cast<std::size_t>(index), statuses[k], "the completing call");
+            finished.push_back(index);
+        }
+    }
+    std::sort(finished.begin(), finished.end());
+    for (std::size_t i = 0; i < n; ++i) {
+        mpi.check(finished[i] == static_cast<int>(i), "request",
+                  fmt::format("each request must be completed once; request {} was not, or another was twice", i));
+        mpi.check_null(mine.requests[i]);
+        mine.called(i, 3, 1, 0, "after the completing call");
+    }
+    mine.in_order();
+}
+
+ASSAY_TEST(p2p, generalized_some, requirements{"grequest.complete", "grequest.query.when", "grequest.free.when"},
+           over(only(ways, [](way w) { return !single(w) && w != way::waitall; })), thread_unsafe{},
+           note{"of three generalized requests the one in the middle is complete"}) {
+    auto const w = mpi.at(ways);
+    operations mine(mpi, 3);
+    if (!mine.start()) return;
+    mpi.ok(MPI_Grequest_complete(mine.requests[1]));
+    std::array<MPI_Status, 3> statuses;
+    statuses.fill(poisoned_status());
+    auto const now = complete_by(w, mine.requests, statuses.data());
+    mpi.ok(now.code);
+    bool const some = w != way::testall;
+    mpi.check(now.finished == (some ? std::vector<int>{1} : std::vector<int>{}), "request",
+              some ? "the call must complete the request with index 1 and no other"
+                   : "MPI_Testall must give false: two operations are not complete");
+    if (some && now.finished.size() == 1) {
+        mine.given(1, statuses[0], "the completing call");
+        mine.called(1, 1, 1, 0, "after the completing call");
+        mpi.check_null(mine.requests[1]);
+    }
+    for (std::size_t i : {0u, 2u}) {
+        mine.called(i, 0, 0, 0, "while the operation is not complete");
+        mpi.check(mine.requests[i] != MPI_REQUEST_NULL, "request",
+                  "the request of an incomplete operation became null");
+    }
+    for (std::size_t i : {0u, 2u})
+        if (mine.requests[i] != MPI_REQUEST_NULL) mpi.ok(MPI_Grequest_complete(mine.requests[i]));
+    statuses.fill(poisoned_status());
+    mpi.ok(MPI_Waitall(3, mine.requests.data(), statuses.data()));
+    for (std::size_t i : {0u, 2u}) {
+        mine.given(i, statuses[i], "MPI_Waitall");
+        mine.called(i, 1, 1, 0, "after MPI_Waitall");
+    }
+    mine.in_order();
+}
+
+namespace {
+axis<bool> const first_completed("order", {{{"complete_first", "", "MPI_Grequest_complete comes first", nullptr}, true},
+                                           {{"free_first", "", "MPI_Request_free comes first", nullptr}, false}});
+}
+
+ASSAY_TEST(p2p, generalized_free, requirements{"grequest.free.request_free"}, over(axis_use{&first_completed}),
+           thread_unsafe{}) {
+    operations mine(mpi, 1);
+    if (!mine.start()) return;
+    auto const copy = mine.requests[0]; // stays valid until free_fn was called
+    if (mpi.at(first_completed)) {
+        mpi.ok(MPI_Grequest_complete(copy));
+        mine.called(0, 0, 0, 0, "after MPI_Grequest_complete");
+        mpi.ok(MPI_Request_free(mine.requests.data()));
+    } else {
+        mpi.ok(MPI_Request_free(mine.requests.data()));
+        mine.called(0, 0, 0, 0, "after MPI_Request_free of an incomplete request");
+        mpi.ok(MPI_Grequest_complete(copy));
+    }
+    mpi.check_null(mine.requests[0]);
+    mine.called(0, 0, 1, 0, "after both MPI_Request_free and MPI_Grequest_complete");
+}
+
+ASSAY_TEST(p2p, generalized_cancel, requirements{"grequest.cancel", "grequest.query.status", "grequest.extra_state"},
+           over(axis_use{&first_completed}, axis_use{&numbers}), thread_unsafe{},
+           note{"order=free_first: MPI_Cancel comes before MPI_Grequest_complete"}) {
+    bool const complete = mpi.at(first_completed);
+    operations mine(mpi, static_cast<std::size_t>(mpi.at(numbers)));
+    if (!mine.start()) return;
+    auto const last = mine.all.size() - 1;
+    mine.all[last].cancelled = true;
+    if (complete) mpi.ok(MPI_Grequest_complete(mine.requests[last]));
+    mpi.ok(MPI_Cancel(&mine.requests[last]));
+    mpi.check(mine.requests[last] != MPI_REQUEST_NULL, "request", "MPI_Cancel freed the request");
+    mine.called(last, 0, 0, 1, "after MPI_Cancel");
+    auto const told = mine.all[last].told_complete;
+    mpi.check(
+        complete ? told != 0 && told != -7 : told == 0, "own",
+        fmt::format("cancel_fn is told complete = {} {} MPI_Grequest_complete", told, complete ? "after" : "before"));
+    for (std::size_t i = 0; i < last; ++i) mine.called(i, 0, 0, 0, "after MPI_Cancel of another request");
+    for (std::size_t i = 0; i < last + (complete ? 0u : 1u); ++i) mpi.ok(MPI_Grequest_complete(mine.requests[i]));
+    for (std::size_t i = 0; i <= last; ++i) {
+        auto status = poisoned_status();
+        mpi.ok(MPI_Wait(&mine.requests[i], &status));
+        mine.given(i, status, "MPI_Wait");
+        mine.called(i, 1, 1, i == last ? 1 : 0, "after MPI_Wait");
+    }
+    mine.in_order();
+}
+
+// An error class of our own: no library has a reason to give it by itself.
+ASSAY_TEST(p2p, generalized_errors, requirements{"grequest.error.returned"},
+           over(only(ways, [](way w) { return single(w) || one_at_a_time(w); }), axis_use{&numbers}), thread_unsafe{},
+           where(ways, numbers, [](way w, int n) { return single(w) == (n == 1); })) {
+    static int const own_class = [] {
+        int made = MPI_ERR_OTHER;
+        MPI_Add_error_class(&made);
+        MPI_Add_error_string(made, "an error of the generalized requests of Assay");
+        return made;
+    }();
+    auto const same = [&](int code, char const* of, char const* by) {
+        mpi.check(class_of(code) == own_class, "return",
+                  fmt::format("{} must return the code that {} returned, of class {}; it returns {} of class {}", by,
+                              of, own_class, code, class_of(code)));
+    };
+    auto const w = mpi.at(ways);
+    operations mine(mpi, static_cast<std::size_t>(mpi.at(numbers)));
+    if (!mine.start()) return;
+    auto const n = mine.all.size(), bad = n - 1;
+    auto& failing = mine.all[bad];
+    failing.cancel_code = own_class;
+    same(MPI_Cancel(&mine.requests[bad]), "cancel_fn", "MPI_Cancel");
+    for (std::size_t i = 0; i < n; ++i) mpi.ok(MPI_Grequest_complete(mine.requests[i]));
+    int flag = -7;
+    auto status = poisoned_status();
+    failing.query_code = own_class;
+    same(MPI_Request_get_status(mine.requests[bad], &flag, &status), "query_fn", "MPI_Request_get_status");
+    failing.query_code = MPI_SUCCESS;
+    failing.free_code = own_class;
+    std::vector<MPI_Status> statuses(n, poisoned_status());
+    std::size_t seen = 0;
+    bool told = false; // of the request that fails
+    while (seen < n) {
+        auto const now = complete_by(w, mine.requests, statuses.data());
+        // MPI_Waitany may leave index as it was when it fails: what failed is known by its callback.
+        if (now.code != MPI_SUCCESS) {
+            same(now.code, "free_fn", "the completing call");
+            told = true;
+            if (failing.frees == 0) return;
+        }
+        ++seen;
+    }
+    mpi.check(told, "return", "the error that free_fn returned is lost");
+    mpi.check(failing.frees == 1, "order", fmt::format("free_fn was called {} times", failing.frees));
+}
+
+ASSAY_TEST(p2p, generalized_mixed, requirements{"grequest.mixed", "grequest.query.status"},
+           over(only(ways, [](way w) { return !single(w); }),
+                only(comm_axis(), [](communicator const& c) { return c.name == "world" || c.name == "reversed"; })),
+           note{"a generalized request completes together with a message around the ring"}) {
+    operations mine(mpi, 1);
+    if (!mine.start()) return;
+    auto const right = (mpi.rank + 1) % mpi.size, left = (mpi.rank + mpi.size - 1) % mpi.size;
+    int const sent = 1000 + mpi.rank;
+    int got = -7;
+    std::vector<MPI_Request> requests{MPI_REQUEST_NULL, mine.requests[0], MPI_REQUEST_NULL};
+    mpi.ok(MPI_Irecv(&got, 1, MPI_INT, left, mpi.tag(), mpi.comm, requests.data()));
+    mpi.ok(MPI_Isend(&sent, 1, MPI_INT, right, mpi.tag(), mpi.comm, &requests[2]));
+    mpi.ok(MPI_Grequest_complete(requests[1]));
+    std::array<MPI_Status, 3> statuses, of_request;
+    of_request.fill(poisoned_status());
+    for (int done = 0; done < 3;) {
+        statuses.fill(poisoned_status());
+        auto const now = complete_by(mpi.at(ways), requests, statuses.data());
+        if (!mpi.ok(now.code)) return;
+        for (std::size_t k = 0; k < now.finished.size(); ++k) {
+            if (!mpi.check(now.finished[k] >= 0 && now.finished[k] < 3, "request",
+                           fmt::format("index {} of a completed request; there are 3", now.finished[k])))
+                return;
+            of_request[static_cast<std::size_t>(now.finished[k])] = statuses[k];
+            ++done;
+        }
+    }
+    for (auto request : requests) mpi.check_null(request);
+    mpi.expect(of_request[0]).source(left).tag(mpi.tag());
+    mine.given(0, of_request[1], "the completing call");
+    mine.called(0, 1, 1, 0, "after the completing call");
+    mine.in_order();
+    mpi.check(got == 1000 + left, "data",
+              fmt::format("the message from the left holds {}, expected {}", got, 1000 + left));
+}
+
+ASSAY_TEST(p2p, generalized_thread, requirements{"grequest.thread"},
+           over(only(ways, [](way w) { return !only_asks(w); })), own_threads{2},
+           note{"one thread waits, another calls MPI_Grequest_complete"}) {
+    operations mine(mpi, 1);
+    if (!mine.start()) return;
+    auto const request = mine.requests[0];
+    std::atomic<bool> returned = false;
+    bool early = false;
+    auto status = poisoned_status();
+    mpi.in_threads(2, false, [&](test_run& own) {
+        if (own.thread() == 0) {
+            auto const now = complete_by(own.at(ways), mine.requests, &status);
+            returned = true;
+            own.ok(now.code);
+        } else {
+            std::this_thread::sleep_for(std::chrono::milliseconds(2));
+            early = returned;
+            own.ok(MPI_Grequest_complete(request));
+        }
+    });
+    mpi.check(!early, "request", "the call returned before MPI_Grequest_complete was called");
+    mine.given(0, status, "the completing call");
+    mine.called(0, 1, 1, 0, "after the completing call");
+    mpi.check_null(mine.requests[0]);
+}
