@@ -25,6 +25,14 @@ int MPI_Type_dup(MPI_Datatype old, MPI_Datatype* copy) {
         PMPI_Type_create_resized(old, lb, extent + 64, copy);
         return PMPI_Type_commit(copy);
     }
+    if (planted == fault::dup_loses_lower_bound) {
+        MPI_Aint lb = 0, extent = 0;
+        PMPI_Type_get_extent(old, &lb, &extent);
+        if (lb < 0) {
+            PMPI_Type_create_resized(old, 0, extent, copy);
+            return PMPI_Type_commit(copy);
+        }
+    }
     int const code = PMPI_Type_dup(old, copy);
     if (planted == fault::dup_keeps_name && code == MPI_SUCCESS) {
         char name[MPI_MAX_OBJECT_NAME];

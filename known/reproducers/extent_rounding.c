@@ -18,8 +18,8 @@ int main(int argc, char** argv) {
     MPI_Type_create_hvector(2, 1, 12, MPI_DOUBLE, &b);
     MPI_Type_get_extent(a, &lb, &structure);
     MPI_Type_get_extent(b, &lb, &vector);
-    printf("%s: extents of struct and vector: %ld and %ld, expected 24\n", structure == 24 && vector == 24 ? "OK" : "BUG",
-           (long)structure, (long)vector);
+    printf("%s: extents of struct and vector: %ld and %ld, expected 24\n",
+           structure == 24 && vector == 24 ? "OK" : "BUG", (long)structure, (long)vector);
     MPI_Type_free(&a);
     MPI_Type_free(&b);
     MPI_Finalize();

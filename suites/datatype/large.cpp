@@ -198,7 +198,8 @@ ASSAY_TEST(datatype, giant_bounds,
         mpi.ok(MPI_Type_size(type, &size));
         mpi.ok(MPI_Type_get_extent(type, &lb, &extent));
         mpi.ok(MPI_Type_get_true_extent(type, &true_lb, &true_extent));
-        equal(mpi, fmt::format("MPI_Type_size of {} bytes", g.size), size, g.size > INT_MAX ? MPI_UNDEFINED : g.size);
+        equal(mpi, fmt::format("MPI_Type_size of {} bytes", g.size), size,
+              g.size > INT_MAX ? std::int64_t{MPI_UNDEFINED} : g.size);
         equal(mpi, "the lower bound", lb, g.lb);
         equal(mpi, "the extent", extent, g.extent);
         equal(mpi, "the true lower bound", true_lb, g.true_lb);
@@ -271,11 +272,94 @@ private:
     unsigned char* base_ = nullptr;
 };
 
+// ---- More than 2^31 bytes
+
+// 2 GiB of address space that show the same 4 MiB over and over, and behind them memory of their own: what is beyond
+// 2^31 is seen, and little memory is used.
+class folded {
+public:
+    static constexpr std::size_t period = std::size_t{4} << 20, body = std::size_t{1} << 31, tail = 4096;
+
+    folded() {
+        int const file = memfd_create("assay", 0);
+        if (file < 0) return;
+        void* const space = ftruncate(file, period) == 0 ? mmap(nullptr, body + tail, PROT_READ | PROT_WRITE,
+                                                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+                                                         : MAP_FAILED;
+        if (space != MAP_FAILED) {
+            base_ = static_cast<unsigned char*>(space);
+            for (std::size_t at = 0; at < body; at += period)
+                if (mmap(base_ + at, period, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) == MAP_FAILED)
+                    there_ = false;
+        }
+        close(file);
+    }
+    ~folded() {
+        if (base_ != nullptr) munmap(base_, body + tail);
+    }
+    folded(folded const&) = delete;
+    folded& operator=(folded const&) = delete;
+    bool there() const { return base_ != nullptr && there_; }
+    unsigned char* base() const { return base_; }
+    unsigned char* end() const { return base_ + body; } // of the first 2^31 bytes
+
+private:
+    unsigned char* base_ = nullptr;
+    bool there_ = true;
+};
+
+enum class bulk { none, message, pack };
+
+void move_bulk(test_run& mpi, bulk how) {
+    int rank = -1;
+    mpi.ok(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
+    if (rank != 0) return; // one process is enough, and the memory of one
+    folded const out, in;
+    if (!out.there() || !in.there()) mpi.unsupported("no memory that can be mapped over and over");
+    constexpr std::size_t more = 16, total = folded::body + more;
+    for (std::size_t k = 0; k < more; ++k) out.end()[k] = static_cast<unsigned char>(100 + k);
+    std::fill(in.end(), in.end() + 2 * more, poison_byte);
+    out.end()[-1] = 99;
+    if (how == bulk::message) {
+        MPI_Datatype made = MPI_DATATYPE_NULL;
+        if (!mpi.ok(MPI_Type_contiguous(static_cast<int>(total / 2), MPI_SHORT, &made))) return;
+        own_type type(made);
+        mpi.ok(MPI_Type_commit(type.address()));
+        auto status = poisoned_status();
+        mpi.ok(
+            MPI_Sendrecv(out.base(), 1, type, 0, mpi.tag(), in.base(), 1, type, 0, mpi.tag(), MPI_COMM_SELF, &status));
+        int count = -7, bytes = -7;
+        mpi.ok(MPI_Get_count(&status, type, &count));
+        equal(mpi, "MPI_Get_count", count, 1);
+        mpi.ok(MPI_Get_elements(&status, type, &bytes));
+        equal(mpi, "MPI_Get_elements", bytes, static_cast<std::int64_t>(total / 2));
+    } else {
+        MPI_Count room = -7, end = 0, at = 0;
+        mpi.ok(MPI_Pack_size_c(static_cast<MPI_Count>(total), MPI_BYTE, MPI_COMM_SELF, &room));
+        mpi.check(room >= static_cast<MPI_Count>(total), "own",
+                  fmt::format("MPI_Pack_size_c gives {} for {} bytes", room, total));
+        constexpr auto size = static_cast<MPI_Count>(folded::body + folded::tail);
+        folded const unit;
+        if (!unit.there()) mpi.unsupported("no memory that can be mapped over and over");
+        mpi.ok(MPI_Pack_c(out.base(), static_cast<MPI_Count>(total), MPI_BYTE, unit.base(), size, &end, MPI_COMM_SELF));
+        mpi.check(end >= static_cast<MPI_Count>(total), "position",
+                  fmt::format("MPI_Pack_c of {} bytes leads to {}", total, end));
+        mpi.ok(MPI_Unpack_c(unit.base(), end, &at, in.base(), static_cast<MPI_Count>(total), MPI_BYTE, MPI_COMM_SELF));
+        equal(mpi, "the position after MPI_Unpack_c", at, end);
+    }
+    mpi.check(in.end()[-1] == 99, "data", fmt::format("byte {} is {}, expected 99", folded::body - 1, in.end()[-1]));
+    for (std::size_t k = 0; k < 2 * more; ++k) {
+        int const expected = k < more ? static_cast<int>(100 + k) : poison_byte;
+        if (!equal(mpi, fmt::format("byte {}", folded::body + k), in.end()[k], expected)) break;
+    }
+}
+
 // Three ints: at `far`, 0 and 2 * far in this order of the type map, or the other way round.
 struct spread {
     int (*make)(MPI_Datatype*);
     int count; // elements that make up the three ints
     std::int64_t at[3];
+    bulk instead = bulk::none; // so many bytes instead, side by side
 };
 axis<spread> const spreads(
     "spread",
@@ -333,12 +417,18 @@ axis<spread> const spreads(
        1,
        {2 * far, 12, 16}}},
      {{"resized_c", "", "", if_there("MPI_Type_create_resized_c")},
-      {[](MPI_Datatype* t) -> int { return MPI_Type_create_resized_c(MPI_INT, 0, far, t); }, 3, {0, far, 2 * far}}}});
+      {[](MPI_Datatype* t) -> int { return MPI_Type_create_resized_c(MPI_INT, 0, far, t); }, 3, {0, far, 2 * far}}},
+     {{"bulk_message", "", "2^31 bytes and a few more, MPI_Sendrecv to oneself", nullptr},
+      {nullptr, 0, {0, 0, 0}, bulk::message}},
+     {{"bulk_pack", "", "the same by MPI_Pack_c, MPI_Unpack_c", if_there("MPI_Pack_c")},
+      {nullptr, 0, {0, 0, 0}, bulk::pack}}});
 
 } // namespace
 
-ASSAY_TEST(datatype, far_apart, requirements{"datatype.large.data", "datatype.large.pack"}, over(axis_use{&spreads})) {
+ASSAY_TEST(datatype, far_apart, requirements{"datatype.large.data", "datatype.large.pack", "datatype.large.bulk"},
+           over(axis_use{&spreads}), thread_unsafe{}) {
     auto const& s = mpi.at(spreads);
+    if (s.instead != bulk::none) return move_bulk(mpi, s.instead);
     reserved const memory(2 * far + 4096);
     if (memory.base() == nullptr) mpi.unsupported("no 10 GiB of address space");
     MPI_Datatype made = MPI_DATATYPE_NULL;
@@ -376,92 +466,4 @@ ASSAY_TEST(datatype, far_apart, requirements{"datatype.large.data", "datatype.la
     position = 0;
     mpi.ok(MPI_Unpack(unit, end, &position, memory.base(), s.count, type, MPI_COMM_SELF));
     all("unpacked", 200, in_memory);
-}
-
-// ---- Messages and packing units of more than 2^31 bytes
-
-namespace {
-
-// 2 GiB of address space that show the same 4 MiB over and over, and behind them memory of their own: what is beyond
-// 2^31 is seen, and little memory is used.
-class folded {
-public:
-    static constexpr std::size_t period = std::size_t{4} << 20, body = std::size_t{1} << 31, tail = 4096;
-
-    folded() {
-        int const file = memfd_create("assay", 0);
-        if (file < 0) return;
-        void* const space = ftruncate(file, period) == 0 ? mmap(nullptr, body + tail, PROT_READ | PROT_WRITE,
-                                                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
-                                                         : MAP_FAILED;
-        if (space != MAP_FAILED) {
-            base_ = static_cast<unsigned char*>(space);
-            for (std::size_t at = 0; at < body; at += period)
-                if (mmap(base_ + at, period, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) == MAP_FAILED)
-                    there_ = false;
-        }
-        close(file);
-    }
-    ~folded() {
-        if (base_ != nullptr) munmap(base_, body + tail);
-    }
-    folded(folded const&) = delete;
-    folded& operator=(folded const&) = delete;
-    bool there() const { return base_ != nullptr && there_; }
-    unsigned char* base() const { return base_; }
-    unsigned char* end() const { return base_ + body; } // of the first 2^31 bytes
-
-private:
-    unsigned char* base_ = nullptr;
-    bool there_ = true;
-};
-
-enum class bulk { message, pack };
-axis<bulk> const bulks("bulk", {{{"message", "", "MPI_Sendrecv to oneself", nullptr}, bulk::message},
-                                {{"pack", "", "MPI_Pack_c, MPI_Unpack_c", if_there("MPI_Pack_c")}, bulk::pack}});
-
-} // namespace
-
-ASSAY_TEST(datatype, beyond_2_gib, requirements{"datatype.large.bulk"}, over(axis_use{&bulks}), thread_unsafe{}) {
-    int rank = -1;
-    mpi.ok(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
-    if (rank != 0) return; // one process is enough, and the memory of one
-    folded const out, in;
-    if (!out.there() || !in.there()) mpi.unsupported("no memory that can be mapped over and over");
-    constexpr std::size_t more = 16, total = folded::body + more;
-    for (std::size_t k = 0; k < more; ++k) out.end()[k] = static_cast<unsigned char>(100 + k);
-    std::fill(in.end(), in.end() + 2 * more, poison_byte);
-    out.end()[-1] = 99;
-    if (mpi.at(bulks) == bulk::message) {
-        MPI_Datatype made = MPI_DATATYPE_NULL;
-        if (!mpi.ok(MPI_Type_contiguous(static_cast<int>(total / 2), MPI_SHORT, &made))) return;
-        own_type type(made);
-        mpi.ok(MPI_Type_commit(type.address()));
-        auto status = poisoned_status();
-        mpi.ok(
-            MPI_Sendrecv(out.base(), 1, type, 0, mpi.tag(), in.base(), 1, type, 0, mpi.tag(), MPI_COMM_SELF, &status));
-        int count = -7, bytes = -7;
-        mpi.ok(MPI_Get_count(&status, type, &count));
-        equal(mpi, "MPI_Get_count", count, 1);
-        mpi.ok(MPI_Get_elements(&status, type, &bytes));
-        equal(mpi, "MPI_Get_elements", bytes, static_cast<std::int64_t>(total / 2));
-    } else {
-        MPI_Count room = -7, end = 0, at = 0;
-        mpi.ok(MPI_Pack_size_c(static_cast<MPI_Count>(total), MPI_BYTE, MPI_COMM_SELF, &room));
-        mpi.check(room >= static_cast<MPI_Count>(total), "own",
-                  fmt::format("MPI_Pack_size_c gives {} for {} bytes", room, total));
-        constexpr auto size = static_cast<MPI_Count>(folded::body + folded::tail);
-        folded const unit;
-        if (!unit.there()) mpi.unsupported("no memory that can be mapped over and over");
-        mpi.ok(MPI_Pack_c(out.base(), static_cast<MPI_Count>(total), MPI_BYTE, unit.base(), size, &end, MPI_COMM_SELF));
-        mpi.check(end >= static_cast<MPI_Count>(total), "position",
-                  fmt::format("MPI_Pack_c of {} bytes leads to {}", total, end));
-        mpi.ok(MPI_Unpack_c(unit.base(), end, &at, in.base(), static_cast<MPI_Count>(total), MPI_BYTE, MPI_COMM_SELF));
-        equal(mpi, "the position after MPI_Unpack_c", at, end);
-    }
-    mpi.check(in.end()[-1] == 99, "data", fmt::format("byte {} is {}, expected 99", folded::body - 1, in.end()[-1]));
-    for (std::size_t k = 0; k < 2 * more; ++k) {
-        int const expected = k < more ? static_cast<int>(100 + k) : poison_byte;
-        if (!equal(mpi, fmt::format("byte {}", folded::body + k), in.end()[k], expected)) break;
-    }
 }
