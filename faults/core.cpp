@@ -263,6 +263,8 @@ void received(receive const& posted, MPI_Status* status) {
     int const count = elements_of(posted, status);
     edit_data(posted, count);
     edit_status(posted, status, count);
+    if ((planted == fault::comm_free_pending || planted == fault::comm_dup_spoils) && was_freed(posted.comm))
+        spoil(posted.buffer);
 }
 
 void swap_data(receive const& a, MPI_Status const& status_a, receive const& b, MPI_Status const& status_b) {

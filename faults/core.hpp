@@ -104,6 +104,13 @@ extern MPI_Request late_request;
 // The code that the wrapper returns after `code` came back from PMPI.
 int after_send(send const& message, int code);
 
+// ---- Communicators
+
+bool was_freed(MPI_Comm comm); // under comm_free_pending; under comm_dup_spoils: was duplicated
+// Behind a duplication, and behind a successful MPI_Comm_get_attr: what faults make of its results.
+void duplicated(MPI_Comm comm, MPI_Comm* copy);
+void attribute_read(int key, void* value, int* flag);
+
 // ---- Odds and ends
 
 bool in_main_thread();                   // that which initialized MPI

@@ -88,6 +88,7 @@ int MPI_Comm_get_attr(MPI_Comm comm, int key, void* value, int* flag) {
     static int changed;
     int const code = PMPI_Comm_get_attr(comm, key, value, flag);
     int** const number = static_cast<int**>(value);
+    if (code == MPI_SUCCESS) attribute_read(key, value, flag);
     if (planted == fault::appnum_plus_one && key == MPI_APPNUM && *flag != 0) {
         changed = **number + 1;
         *number = &changed;
@@ -109,7 +110,19 @@ int MPI_Comm_disconnect(MPI_Comm* comm) {
 }
 
 int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* merged) {
-    return PMPI_Intercomm_merge(intercomm, planted == fault::merge_order ? (high == 0 ? 1 : 0) : high, merged);
+    int const code =
+        PMPI_Intercomm_merge(intercomm, planted == fault::merge_order ? (high == 0 ? 1 : 0) : high, merged);
+    if (planted == fault::merge_within && code == MPI_SUCCESS) {
+        // Each side keeps its place and is turned round.
+        int local = 0, size = 0, rank = 0;
+        PMPI_Comm_rank(intercomm, &local);
+        PMPI_Comm_size(intercomm, &size);
+        PMPI_Comm_rank(*merged, &rank);
+        MPI_Comm old = *merged;
+        PMPI_Comm_split(old, 0, rank - local + size - 1 - local, merged);
+        PMPI_Comm_free(&old);
+    }
+    return code;
 }
 
 int MPI_Open_port(MPI_Info info, char* name) {

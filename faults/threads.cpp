@@ -18,7 +18,13 @@ int MPI_Is_thread_main(int* flag) {
 }
 
 int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* copy) {
-    if (planted != fault::thread_comm_dup || in_main_thread()) return PMPI_Comm_dup(comm, copy);
+    if (planted != fault::thread_comm_dup || in_main_thread()) {
+        static std::atomic<int> calls;
+        if (planted == fault::comm_dup_wears_out && ++calls > 60) return MPI_ERR_OTHER;
+        int const code = PMPI_Comm_dup(comm, copy);
+        if (code == MPI_SUCCESS) duplicated(comm, copy);
+        return code;
+    }
     int rank = 0;
     PMPI_Comm_rank(comm, &rank);
     return PMPI_Comm_split(comm, 0, -rank, copy);

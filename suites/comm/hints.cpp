@@ -1,0 +1,165 @@
+// Info hints of communicators (MPI-5.0 section 7.4.4). A library may ignore any of them; what it says it uses it has to say
+// right, and whoever keeps to an assertion must get the same results as without it.
+#include "suites/comm/comm.hpp"
+
+#include <cstring>
+#include <fmt/format.h>
+
+#include "mpi_calls.hpp"
+
+using namespace assay;
+
+namespace {
+
+struct hint {
+    char const *key, *value;
+};
+axis<hint> const hints(
+    "hint",
+    {{{"no_any_tag", "", "mpi_assert_no_any_tag", nullptr}, {"mpi_assert_no_any_tag", "true"}},
+     {{"no_any_source", "", "mpi_assert_no_any_source", nullptr}, {"mpi_assert_no_any_source", "true"}},
+     {{"exact_length", "", "mpi_assert_exact_length", nullptr}, {"mpi_assert_exact_length", "true"}},
+     {{"overtaking", "", "mpi_assert_allow_overtaking", nullptr}, {"mpi_assert_allow_overtaking", "true"}},
+     {{"strict_persistent", "", "mpi_assert_strict_persistent_collective_ordering", nullptr},
+      {"mpi_assert_strict_persistent_collective_ordering", "true"}},
+     {{"memory_kinds", "", "mpi_assert_memory_alloc_kinds", nullptr}, {"mpi_assert_memory_alloc_kinds", "system,mpi"}},
+     {{"no_any_tag_false", "", "mpi_assert_no_any_tag = false", nullptr}, {"mpi_assert_no_any_tag", "false"}},
+     {{"unknown", "", "a hint that no library knows", nullptr}, {"assay_unknown_hint", "whatever"}}});
+
+enum class giving { set_info, dup_with_info, idup_with_info };
+axis<giving> const givings("by", {{{"set_info", "", "MPI_Comm_set_info", nullptr}, giving::set_info},
+                                  {{"dup_with_info", "", "MPI_Comm_dup_with_info", nullptr}, giving::dup_with_info},
+                                  {{"idup_with_info", "", "MPI_Comm_idup_with_info",
+                                    [](job const&) {
+                                        return has_procedure("MPI_Comm_idup_with_info")
+                                                   ? std::string()
+                                                   : std::string("the MPI library has no MPI_Comm_idup_with_info");
+                                    }},
+                                   giving::idup_with_info}});
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+// The value of a key, in the form that every version of MPI has; without one: not there.
+std::optional<std::string> value_of(test_run& mpi, MPI_Info info, char const* key) {
+    std::string value(MPI_MAX_INFO_VAL + 1, '\0');
+    int flag = 0;
+    mpi.ok(MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value.data(), &flag));
+    if (flag == 0) return {};
+    return std::string(value.c_str());
+}
+#pragma GCC diagnostic pop
+
+// A communicator with the hint. The info object may be freed as soon as the call is back.
+MPI_Comm with_hint(test_run& mpi, hint const& given, giving how) {
+    MPI_Info info = MPI_INFO_NULL;
+    MPI_Comm made = MPI_COMM_NULL;
+    mpi.ok(MPI_Info_create(&info));
+    mpi.ok(MPI_Info_set(info, given.key, given.value));
+    MPI_Request request = MPI_REQUEST_NULL;
+    switch (how) {
+    case giving::set_info:
+        mpi.ok(MPI_Comm_dup(mpi.comm, &made));
+        mpi.ok(MPI_Comm_set_info(made, info));
+        break;
+    case giving::dup_with_info: mpi.ok(MPI_Comm_dup_with_info(mpi.comm, info, &made)); break;
+    case giving::idup_with_info: mpi.ok(MPI_Comm_idup_with_info(mpi.comm, info, &made, &request)); break;
+    }
+    // Section 10: interpreted before the procedure returns; required of nonblocking ones before MPI-4.0, too.
+    mpi.ok(MPI_Info_set(info, given.key, "changed behind the call"));
+    mpi.ok(MPI_Info_free(&info));
+    mpi.ok(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    return made;
+}
+
+// Messages and a collective operation that keep to all of the assertions.
+void communicate(test_run& mpi, MPI_Comm comm) {
+    int const to = (mpi.rank + 1) % mpi.size, from = (mpi.rank - 1 + mpi.size) % mpi.size;
+    for (int n : {1, 5000}) {
+        std::vector<int> out(static_cast<std::size_t>(n)), in(out.size(), -7), expected(out.size());
+        for (int i = 0; i < n; ++i) {
+            out[static_cast<std::size_t>(i)] = mpi.rank * 100000 + i;
+            expected[static_cast<std::size_t>(i)] = from * 100000 + i;
+        }
+        auto status = poisoned_status();
+        MPI_Request request = MPI_REQUEST_NULL;
+        mpi.ok(MPI_Irecv(in.data(), n, MPI_INT, from, mpi.tag(), comm, &request));
+        mpi.ok(MPI_Send(out.data(), n, MPI_INT, to, mpi.tag(), comm));
+        mpi.ok(MPI_Wait(&request, &status));
+        mpi.expect(status).source(from).tag(mpi.tag()).count(static_cast<std::size_t>(n), MPI_INT, sizeof(int));
+        mpi.check(in == expected, "data", fmt::format("a message of {} numbers arrives with others", n));
+    }
+    int const one = 1;
+    int sum = -7;
+    mpi.ok(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm));
+    expect_number(mpi, sum, mpi.size, "MPI_Allreduce");
+}
+
+} // namespace
+
+ASSAY_TEST(comm, hint, requirements{"comm.info.ignored", "comm.info.assertions", "comm.info.reported", "info.freed"},
+           over(axis_use{&hints}, axis_use{&givings}, few())) {
+    auto const given = mpi.at(hints);
+    MPI_Comm comm = with_hint(mpi, given, mpi.at(givings));
+    if (!mpi.check(comm != MPI_COMM_NULL, "own", "the communicator with the hint is MPI_COMM_NULL")) return;
+    MPI_Info used = MPI_INFO_NULL;
+    mpi.ok(MPI_Comm_get_info(comm, &used));
+    if (mpi.check(used != MPI_INFO_NULL, "info",
+                  "MPI_Comm_get_info gives MPI_INFO_NULL: a new, maybe empty object is due")) {
+        auto const value = value_of(mpi, used, given.key);
+        // Ignored or not: a value that was never given is wrong. An assertion that is off by default may be said to be.
+        bool const default_value = value == "false";
+        mpi.check(!value || *value == given.value || default_value, "info",
+                  fmt::format("MPI_Comm_get_info gives {} = \"{}\", set was \"{}\"", given.key, value.value_or(""),
+                              given.value));
+        mpi.ok(MPI_Info_free(&used));
+    }
+    communicate(mpi, comm);
+    free_communicator(mpi, comm);
+}
+
+// Setting one hint leaves the others, and what MPI_Comm_get_info gives is a copy.
+ASSAY_TEST(comm, hint_others_stay, requirements{"comm.info.others_stay", "comm.info.own_object"},
+           over(axis_use{&hints}, few())) {
+    auto const given = mpi.at(hints);
+    MPI_Comm comm = with_hint(mpi, given, giving::set_info);
+    MPI_Info before = MPI_INFO_NULL, after = MPI_INFO_NULL, other = MPI_INFO_NULL;
+    mpi.ok(MPI_Comm_get_info(comm, &before));
+    auto const value = value_of(mpi, before, given.key);
+    mpi.ok(MPI_Info_set(before, given.key, "changed in the copy"));
+    mpi.ok(MPI_Info_free(&before));
+    mpi.ok(MPI_Info_create(&other));
+    mpi.ok(MPI_Info_set(other, "assay_other_hint", "1"));
+    mpi.ok(MPI_Comm_set_info(comm, other));
+    mpi.ok(MPI_Info_free(&other));
+    mpi.ok(MPI_Comm_get_info(comm, &after));
+    mpi.check(value_of(mpi, after, given.key) == value, "info",
+              fmt::format("{} was \"{}\" and is \"{}\" after another hint was set", given.key,
+                          value.value_or("(not there)"), value_of(mpi, after, given.key).value_or("(not there)")));
+    mpi.ok(MPI_Info_free(&after));
+    free_communicator(mpi, comm);
+}
+
+// Hints do not pass to duplicates (since MPI-4.0): an assertion made for one communicator must not bind another.
+ASSAY_TEST(comm, hint_not_inherited, requirements{"comm.info.not_inherited"},
+           over(axis_use{&hints}, axis_use{&duplications()}, world_only())) {
+    if (followed_version() < 40) mpi.unsupported("before MPI-4.0 duplicates inherited hints");
+    auto const given = mpi.at(hints);
+    MPI_Comm base = with_hint(mpi, given, giving::set_info);
+    MPI_Comm plain = MPI_COMM_NULL;
+    mpi.ok(MPI_Comm_dup(mpi.comm, &plain));
+    MPI_Comm copy = duplicate(mpi, mpi.at(duplications()), base);
+    MPI_Info expected = MPI_INFO_NULL, used = MPI_INFO_NULL;
+    mpi.ok(MPI_Comm_get_info(plain, &expected));
+    mpi.ok(MPI_Comm_get_info(copy, &used));
+    auto const without = value_of(mpi, expected, given.key), got = value_of(mpi, used, given.key);
+    mpi.check(
+        got == without, "info",
+        fmt::format("the duplicate of a communicator with {} = \"{}\" has \"{}\", without the hint it would be \"{}\"",
+                    given.key, given.value, got.value_or("(not there)"), without.value_or("(not there)")));
+    mpi.ok(MPI_Info_free(&expected));
+    mpi.ok(MPI_Info_free(&used));
+    communicate(mpi, copy);
+    free_communicator(mpi, copy);
+    free_communicator(mpi, plain);
+    free_communicator(mpi, base);
+}
