@@ -89,6 +89,10 @@ int MPI_Comm_get_attr(MPI_Comm comm, int key, void* value, int* flag) {
     int const code = PMPI_Comm_get_attr(comm, key, value, flag);
     int** const number = static_cast<int**>(value);
     if (code == MPI_SUCCESS) attribute_read(key, value, flag);
+    else if (planted == fault::wrong_argument_unnoticed) {
+        *flag = 0;
+        return MPI_SUCCESS;
+    }
     if (planted == fault::appnum_plus_one && key == MPI_APPNUM && *flag != 0) {
         changed = **number + 1;
         *number = &changed;
