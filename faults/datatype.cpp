@@ -394,7 +394,7 @@ int MPI_Type_get_name(MPI_Datatype type, char* name, int* length) {
     if (is(fault::name_length_with_null)) ++*length;
     if (is(fault::name_behind_end)) name[MPI_MAX_OBJECT_NAME] = '\0';
     auto const say = [&](char const* other) {
-        std::strcpy(name, other);
+        std::memcpy(name, other, std::strlen(other) + 1);
         *length = static_cast<int>(std::strlen(other));
     };
     if (is(fault::name_pair) && type == MPI_LONG_DOUBLE_INT) say("MPI_LONGDBL_INT");

@@ -71,9 +71,9 @@ extern "C" {
 int MPI_Grequest_start(MPI_Grequest_query_function* query_fn, MPI_Grequest_free_function* free_fn,
                        MPI_Grequest_cancel_function* cancel_fn, void* extra, MPI_Request* request) {
     if (planted == fault::unset) return PMPI_Grequest_start(query_fn, free_fn, cancel_fn, extra, request);
+    if (planted == fault::grequest_extra_state_of_other && newest != nullptr) extra = first_extra;
     auto* const mine = new original{query_fn, free_fn, cancel_fn, extra};
-    if (planted == fault::grequest_extra_state_of_other && newest != nullptr) mine->extra = first_extra;
-    first_extra = mine->extra;
+    first_extra = extra;
     newest = mine;
     int const code = PMPI_Grequest_start(query, release, cancel, mine, request);
     if (planted == fault::grequest_complete_at_start) PMPI_Grequest_complete(*request);

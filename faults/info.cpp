@@ -76,7 +76,8 @@ int MPI_Info_get(MPI_Info info, char const* key, int length, char* value, int* f
     bool const processes = planted == fault::info_env_maxprocs && std::strcmp(key, "maxprocs") == 0;
     if (info == MPI_INFO_ENV && (level || processes)) {
         *flag = 1;
-        std::strcpy(value, "X");
+        value[0] = 'X';
+        value[1] = '\0';
     }
     if (*flag == 0) return code;
     if (planted == fault::info_get_cut && *value != '\0') value[std::strlen(value) - 1] = '\0';

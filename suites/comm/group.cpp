@@ -113,7 +113,7 @@ ASSAY_TEST(comm, group_sets,
             auto const &left = all.ranks[a], &right = all.ranks[b];
             MPI_Group made = MPI_GROUP_NULL;
             std::vector<int> expected;
-            char const* sign = "";
+            char const* sign = nullptr;
             switch (mpi.at(set_calls)) {
             case set_call::join:
                 mpi.ok(MPI_Group_union(all.groups[a], all.groups[b], &made));
