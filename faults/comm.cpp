@@ -15,18 +15,6 @@ using namespace assay_faults;
 
 namespace {
 
-bool is_inter(MPI_Comm comm) {
-    int flag = 0;
-    PMPI_Comm_test_inter(comm, &flag);
-    return flag != 0;
-}
-
-int rank_in(MPI_Comm comm) {
-    int rank = 0;
-    PMPI_Comm_rank(comm, &rank);
-    return rank;
-}
-
 int size_of(MPI_Comm comm) {
     int size = 0;
     PMPI_Comm_size(comm, &size);

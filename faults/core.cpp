@@ -118,12 +118,6 @@ bool is_derived(MPI_Datatype type) {
     return combiner != MPI_COMBINER_NAMED;
 }
 
-bool is_inter(MPI_Comm comm) {
-    int inter = 0;
-    if (comm != MPI_COMM_NULL) PMPI_Comm_test_inter(comm, &inter);
-    return inter != 0;
-}
-
 bool is_single(MPI_Comm comm) {
     int size = 0;
     if (comm != MPI_COMM_NULL && !is_inter(comm)) PMPI_Comm_size(comm, &size);
@@ -426,6 +420,18 @@ int after_send(send const& message, int code) {
 // ---- Odds and ends
 
 std::atomic<int> send_partitions{0};
+
+bool is_inter(MPI_Comm comm) {
+    int inter = 0;
+    if (comm != MPI_COMM_NULL) PMPI_Comm_test_inter(comm, &inter);
+    return inter != 0;
+}
+
+int rank_in(MPI_Comm comm) {
+    int rank = 0;
+    PMPI_Comm_rank(comm, &rank);
+    return rank;
+}
 
 bool in_main_thread() {
     int flag = 0;

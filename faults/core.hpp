@@ -113,6 +113,8 @@ void attribute_read(int key, void* value, int* flag);
 
 // ---- Odds and ends
 
+bool is_inter(MPI_Comm comm);
+int rank_in(MPI_Comm comm);
 bool in_main_thread();                   // that which initialized MPI
 extern std::atomic<int> send_partitions; // of the last partitioned send
 bool spawned();                          // whether other processes started this one

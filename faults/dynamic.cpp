@@ -29,12 +29,6 @@ void spoil_codes(int* codes, int n) {
     if (planted == fault::spawn_errcode_beyond) codes[n] = MPI_SUCCESS;
 }
 
-int rank_in(MPI_Comm comm) {
-    int rank = 0;
-    PMPI_Comm_rank(comm, &rank);
-    return rank;
-}
-
 int remote_size(MPI_Comm comm) {
     int size = 0;
     PMPI_Comm_remote_size(comm, &size);
