@@ -65,4 +65,8 @@ struct register_communicator {
 };
 std::vector<communicator> const& all_communicators();
 
+// The neighbours of `rank` one step down and one step up each dimension: what MPI_Cart_shift reports for displacement
+// 1 as source and destination, in the order of neighborhood collectives (8.6); -1 stands for MPI_PROC_NULL.
+std::vector<int> cart_neighbours(std::vector<int> const& dims, std::vector<int> const& periods, int rank);
+
 } // namespace assay

@@ -6,6 +6,25 @@
 #include <cstddef>
 
 namespace assay {
+
+// Row-major ranks (8.5.1).
+std::vector<int> cart_neighbours(std::vector<int> const& dims, std::vector<int> const& periods, int rank) {
+    std::vector<int> found;
+    int stride = 1; // of this dimension, in ranks
+    for (std::size_t d = dims.size(); d-- > 0; stride *= dims[d]) {
+        int const coordinate = rank / stride % dims[d];
+        auto const at = [&](int c) {
+            if (c < 0 || c >= dims[d]) {
+                if (!periods[d]) return -1;
+                c = (c + dims[d]) % dims[d];
+            }
+            return rank + (c - coordinate) * stride;
+        };
+        found.insert(found.begin(), {at(coordinate - 1), at(coordinate + 1)});
+    }
+    return found;
+}
+
 namespace {
 
 // ---- Cartesian (8.5.1)
@@ -28,25 +47,6 @@ std::vector<int> dims3(int np) {
     int const small = largest_divisor(np, [np](int d) { return d <= np / d / d; });
     auto const rest = dims2(np / small);
     return {rest[0], rest[1], small};
-}
-
-// The neighbours of `rank` one step down and one step up each dimension: what MPI_Cart_shift reports for displacement
-// 1 as source and destination, in the order of neighbourhood collectives (8.6). Row-major ranks (8.5.1).
-std::vector<int> cart_neighbours(std::vector<int> const& dims, std::vector<int> const& periods, int rank) {
-    std::vector<int> found;
-    int stride = 1; // of this dimension, in ranks
-    for (std::size_t d = dims.size(); d-- > 0; stride *= dims[d]) {
-        int const coordinate = rank / stride % dims[d];
-        auto const at = [&](int c) {
-            if (c < 0 || c >= dims[d]) {
-                if (!periods[d]) return -1;
-                c = (c + dims[d]) % dims[d];
-            }
-            return rank + (c - coordinate) * stride;
-        };
-        found.insert(found.begin(), {at(coordinate - 1), at(coordinate + 1)});
-    }
-    return found;
 }
 
 communicator cartesian(std::string name, std::string title, std::string note, std::vector<int> (*dims)(int),

@@ -1,8 +1,12 @@
 // The collective procedures that the shim stands in front of, blocking, nonblocking and persistent.
 #include "core.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <list>
+#include <map>
+#include <mutex>
+#include <set>
 #include <vector>
 
 using namespace assay_faults;
@@ -27,6 +31,16 @@ struct area {
         int size = 0;
         PMPI_Type_size(type, &size);
         return count <= 0 || size <= 0;
+    }
+    MPI_Aint bytes() const {
+        int size = 0;
+        PMPI_Type_size(type, &size);
+        return static_cast<MPI_Aint>(size) * count;
+    }
+    bool has_gaps() const {
+        MPI_Aint lb = 0, true_size = 0;
+        PMPI_Type_get_true_extent(type, &lb, &true_size);
+        return bytes() < true_size * count;
     }
     char* start() const { return static_cast<char*>(base) + displacement; }
     // The first data byte of element n, which may be the one behind the last.
@@ -53,8 +67,24 @@ void store(std::vector<char> const& stream, area const& a) {
                     MPI_COMM_SELF);
 }
 
-int nonblocking = 0;   // operations that have not completed
-bool op_freed = false; // while there were some
+void swap(area const& a, area const& b) {
+    if (a.count != b.count || a.empty()) return;
+    auto const first = load(a), second = load(b);
+    store(second, a);
+    store(first, b);
+}
+
+// Nonblocking operations that have not completed, in the order of their initiation, and their communicators.
+std::map<int, MPI_Comm> outstanding;
+std::mutex outstanding_lock;
+bool op_freed = false;         // an operation, while there were some
+bool algorithm_chosen = false; // a control variable has been written
+
+// The neighbours of a process in a topology; negative ones are MPI_PROC_NULL.
+struct neighborhood {
+    bool there = false, cartesian = false;
+    std::vector<int> from, to;
+};
 
 // What one operation does on this process.
 struct operation {
@@ -62,6 +92,11 @@ struct operation {
     void* bystander = nullptr; // a buffer that the operation does not touch here
     bool in_place = false, inter = false, garbage = false;
     int completed = 0; // times
+    int root = 0, rank = 0;
+    bool nonblocking = false, persistent = false, some_empty = false, among_others = false;
+    int serial = 0; // of nonblocking operations
+    MPI_Comm comm = MPI_COMM_NULL;
+    neighborhood near;
 
     // Faults that strike before the operation starts: in-place input is spoiled.
     void begin(area const& input) const {
@@ -116,13 +151,75 @@ struct operation {
         case fault::coll_restart:
             if (completed > 1 && fresh) spoil(received.back().data());
             break;
-        default: break;
+        default:
+            if (fresh && strikes()) spoil(received.back().data());
+            else if (near.there) end_of_neighborhood();
+            break;
         }
+    }
+    // Faults by which the last block does not arrive, but only sometimes.
+    bool strikes() const {
+        std::lock_guard const lock(outstanding_lock);
+        auto const& last = received.back();
+        switch (planted) {
+        case fault::coll_lost_large: return last.bytes() > 60000;
+        case fault::coll_lost_gaps: return last.has_gaps();
+        case fault::coll_lost_rank_2: return world_rank == 2;
+        case fault::coll_lost_root: return root > 0;
+        case fault::coll_lost_inter_large: return inter && last.bytes() > 1000;
+        case fault::coll_lost_in_place_large: return in_place && last.bytes() > 1000;
+        case fault::coll_restart_third: return completed > 2;
+        case fault::coll_type_maps:
+            return !sent.empty() && sent.front().type != last.type && sent.front().bytes() == last.bytes();
+        case fault::coll_while_others_run: return !nonblocking && !persistent && !outstanding.empty();
+        case fault::icoll_many: return nonblocking && outstanding.size() > 40;
+        case fault::icoll_overtaking: return nonblocking && outstanding.begin()->first < serial;
+        case fault::icoll_two_communicators: return among_others;
+        case fault::coll_algorithm: return algorithm_chosen;
+        case fault::reduce_scatter_empty: return some_empty;
+        case fault::neighbor_nonblocking: return near.there && nonblocking;
+        case fault::neighbor_restart: return near.there && completed > 1;
+        default: return false;
+        }
+    }
+    void end_of_neighborhood() const {
+        auto const& from = near.from;
+        auto const n = std::min(from.size(), received.size());
+        for (std::size_t i = 0; i < n; ++i) switch (planted) {
+            case fault::neighbor_lost:
+                if (from[i] >= 0 && !received[i].empty()) return spoil(received[i].data());
+                break;
+            case fault::neighbor_proc_null:
+                if (from[i] < 0 && !received[i].empty()) spoil(received[i].data());
+                break;
+            case fault::neighbor_same_side:
+                if (near.cartesian && i % 2 == 0 && from[i] >= 0 && from[i] == from[i + 1])
+                    swap(received[i], received[i + 1]);
+                break;
+            case fault::neighbor_sorted:
+                for (auto j = i + 1; j < n && !near.cartesian; ++j)
+                    if (from[i] > from[j]) return swap(received[i], received[j]);
+                break;
+            case fault::neighbor_repeated:
+                for (auto j = i + 1; j < n && !near.cartesian; ++j)
+                    if (from[i] == from[j] && received[i].count == received[j].count)
+                        store(load(received[i]), received[j]);
+                break;
+            case fault::neighbor_self:
+                if (from[i] == rank && !near.cartesian && !received[i].empty()) spoil(received[i].data());
+                break;
+            case fault::neighbor_directed:
+                if (i + 1 == n && near.to.size() < n && !received[i].empty()) spoil(received[i].data());
+                break;
+            default: return;
+            }
     }
     int code(int given) const {
         if (given != MPI_SUCCESS) return given;
         if (planted == fault::coll_garbage_refused && garbage) return MPI_ERR_COUNT;
         if (planted == fault::coll_error) return MPI_ERR_OTHER;
+        if (planted == fault::neighbor_none_refused && near.there && near.from.empty() && near.to.empty())
+            return MPI_ERR_TOPOLOGY;
         return given;
     }
 };
@@ -133,18 +230,27 @@ int ended(int code, operation& o) {
 }
 
 int begun(int code, MPI_Request* request, bool persistent, operation o) {
+    static int serial = 0;
     if (code != MPI_SUCCESS) return code;
+    o.nonblocking = !persistent;
+    o.persistent = persistent;
+    if (o.nonblocking) {
+        std::lock_guard const lock(outstanding_lock);
+        o.serial = ++serial;
+        o.among_others = std::any_of(outstanding.begin(), outstanding.end(),
+                                     [&](auto const& other) { return other.second != o.comm; });
+        outstanding.emplace(o.serial, o.comm);
+    }
     if (planted == fault::coll_no_request && persistent) PMPI_Request_free(request);
-    else {
-        ++nonblocking;
+    else
         when_complete(
             *request,
             [o]() mutable {
-                --nonblocking;
                 o.end();
+                std::lock_guard const lock(outstanding_lock);
+                outstanding.erase(o.serial);
             },
             persistent);
-    }
     return o.code(code);
 }
 
@@ -208,6 +314,7 @@ void prepare_Barrier(operation&, MPI_Comm& comm) {
 
 void prepare_Bcast(operation& o, void*& buffer, int& count, MPI_Datatype& type, int& root, MPI_Comm& comm) {
     auto const r = role_in(comm, root);
+    o.root = root;
     if (r.root) o.sent.push_back({buffer, 0, count, type});
     else if (r.partner) o.received.push_back({buffer, 0, count, type});
     else o.bystander = buffer;
@@ -224,6 +331,7 @@ void own_block(operation& o, std::vector<area>& list, bool takes_part, void cons
 void prepare_Gather(operation& o, void const*& out, int& out_count, MPI_Datatype& out_type, void*& in, int& in_count,
                     MPI_Datatype& in_type, int& root, MPI_Comm& comm) {
     auto const r = role_in(comm, root);
+    o.root = root;
     own_block(o, o.sent, r.partner, out, out_count, out_type);
     o.garbage |= in_count < 0;
     for (int i = 0; r.root && i < r.partners; ++i) o.received.push_back(block(in, i, in_count, in_type));
@@ -234,6 +342,7 @@ void prepare_Gather(operation& o, void const*& out, int& out_count, MPI_Datatype
 void prepare_Gatherv(operation& o, void const*& out, int& out_count, MPI_Datatype& out_type, void*& in,
                      int const*& counts, int const*& displacements, MPI_Datatype& in_type, int& root, MPI_Comm& comm) {
     auto const r = role_in(comm, root);
+    o.root = root;
     own_block(o, o.sent, r.partner, out, out_count, out_type);
     if (!r.root) {
         o.bystander = in;
@@ -247,6 +356,7 @@ void prepare_Gatherv(operation& o, void const*& out, int& out_count, MPI_Datatyp
 void prepare_Scatter(operation& o, void const*& out, int& out_count, MPI_Datatype& out_type, void*& in, int& in_count,
                      MPI_Datatype& in_type, int& root, MPI_Comm& comm) {
     auto const r = role_in(comm, root);
+    o.root = root;
     own_block(o, o.received, r.partner, in, in_count, in_type);
     o.garbage |= out_count < 0;
     for (int i = 0; r.root && i < r.partners; ++i) o.sent.push_back(block(out, i, out_count, out_type));
@@ -258,6 +368,7 @@ void prepare_Scatterv(operation& o, void const*& out, int const*& counts, int co
                       MPI_Datatype& out_type, void*& in, int& in_count, MPI_Datatype& in_type, int& root,
                       MPI_Comm& comm) {
     auto const r = role_in(comm, root);
+    o.root = root;
     own_block(o, o.received, r.partner, in, in_count, in_type);
     if (!r.root) {
         o.bystander = const_cast<void*>(out);
@@ -272,6 +383,8 @@ void prepare_Allgather(operation& o, void const*& out, int& out_count, MPI_Datat
                        MPI_Datatype& in_type, MPI_Comm& comm) {
     auto const r = role_in(comm, 0);
     o.inter = r.inter;
+    if (planted == fault::coll_message_leaks && !r.inter)
+        PMPI_Send(nullptr, 0, MPI_BYTE, (r.rank + 1) % r.partners, 0, comm);
     own_block(o, o.sent, true, out, out_count, out_type);
     for (int i = 0; i < r.partners; ++i) o.received.push_back(block(in, i, in_count, in_type));
     if (o.in_place) o.begin(o.received[static_cast<std::size_t>(r.rank)]);
@@ -330,6 +443,100 @@ void prepare_Alltoallw(operation& o, void const*& out, int const*& out_counts, i
     }
 }
 
+// ---- Neighborhoods
+
+neighborhood near_in(MPI_Comm comm) {
+    neighborhood h;
+    int kind = MPI_UNDEFINED, n = 0, m = 0, weighted = 0, rank = 0;
+    h.there = true;
+    PMPI_Topo_test(comm, &kind);
+    PMPI_Comm_rank(comm, &rank);
+    if (kind == MPI_CART) {
+        h.cartesian = true;
+        PMPI_Cartdim_get(comm, &n);
+        for (int d = 0; d < n; ++d) {
+            int down = -1, up = -1;
+            PMPI_Cart_shift(comm, d, 1, &down, &up);
+            h.from.insert(h.from.end(), {down, up});
+        }
+        h.to = h.from;
+    } else if (kind == MPI_GRAPH) {
+        PMPI_Graph_neighbors_count(comm, rank, &n);
+        h.from.resize(static_cast<std::size_t>(n));
+        PMPI_Graph_neighbors(comm, rank, n, h.from.data());
+        h.to = h.from;
+    } else if (kind == MPI_DIST_GRAPH) {
+        PMPI_Dist_graph_neighbors_count(comm, &n, &m, &weighted);
+        h.from.resize(static_cast<std::size_t>(n) + 1); // never without an address
+        h.to.resize(static_cast<std::size_t>(m) + 1);
+        std::vector<int> in(h.from.size()), out(h.to.size());
+        PMPI_Dist_graph_neighbors(comm, n, h.from.data(), in.data(), m, h.to.data(), out.data());
+        h.from.pop_back();
+        h.to.pop_back();
+    }
+    return h;
+}
+
+int begin_near(operation& o, MPI_Comm comm) {
+    o.near = near_in(comm);
+    PMPI_Comm_rank(comm, &o.rank);
+    return static_cast<int>(o.near.from.size());
+}
+// The blocks to receive with displacements in elements.
+void take_from_near(operation& o, void* in, int const* counts, int const*& displacements, MPI_Datatype type, int n) {
+    add(o.received, in, counts, displacements, type, n);
+    if (planted != fault::neighbor_displacements) return;
+    std::vector<int> dense(static_cast<std::size_t>(n));
+    for (int i = 1; i < n; ++i)
+        dense[static_cast<std::size_t>(i)] = dense[static_cast<std::size_t>(i) - 1] + counts[i - 1];
+    displacements = keep(std::move(dense));
+}
+
+void prepare_Neighbor_allgather(operation& o, void const*& out, int& out_count, MPI_Datatype& out_type, void*& in,
+                                int& in_count, MPI_Datatype& in_type, MPI_Comm& comm) {
+    int const n = begin_near(o, comm);
+    o.sent.push_back({const_cast<void*>(out), 0, out_count, out_type});
+    for (int i = 0; i < n; ++i) o.received.push_back(block(in, i, in_count, in_type));
+}
+void prepare_Neighbor_allgatherv(operation& o, void const*& out, int& out_count, MPI_Datatype& out_type, void*& in,
+                                 int const*& counts, int const*& displacements, MPI_Datatype& in_type, MPI_Comm& comm) {
+    int const n = begin_near(o, comm);
+    o.sent.push_back({const_cast<void*>(out), 0, out_count, out_type});
+    take_from_near(o, in, counts, displacements, in_type, n);
+}
+void prepare_Neighbor_alltoall(operation& o, void const*& out, int& out_count, MPI_Datatype& out_type, void*& in,
+                               int& in_count, MPI_Datatype& in_type, MPI_Comm& comm) {
+    int const n = begin_near(o, comm);
+    if (!o.near.to.empty()) o.sent.push_back({const_cast<void*>(out), 0, out_count, out_type});
+    for (int i = 0; i < n; ++i) o.received.push_back(block(in, i, in_count, in_type));
+}
+void prepare_Neighbor_alltoallv(operation& o, void const*& out, int const*& out_counts, int const*& out_displacements,
+                                MPI_Datatype& out_type, void*& in, int const*& in_counts, int const*& in_displacements,
+                                MPI_Datatype& in_type, MPI_Comm& comm) {
+    int const n = begin_near(o, comm);
+    add(o.sent, out, out_counts, out_displacements, out_type, static_cast<int>(o.near.to.size()));
+    take_from_near(o, in, in_counts, in_displacements, in_type, n);
+}
+void prepare_Neighbor_alltoallw(operation& o, void const*& out, int const*& out_counts,
+                                MPI_Aint const*& out_displacements, MPI_Datatype const*& out_types, void*& in,
+                                int const*& in_counts, MPI_Aint const*& in_displacements, MPI_Datatype const*& in_types,
+                                MPI_Comm& comm) {
+    int const n = begin_near(o, comm);
+    for (std::size_t i = 0; i < o.near.to.size(); ++i)
+        o.sent.push_back({const_cast<void*>(out), out_displacements[i], out_counts[i], out_types[i]});
+    for (int i = 0; i < n; ++i) o.received.push_back({in, in_displacements[i], in_counts[i], in_types[i]});
+    if (planted == fault::neighbor_alltoallw_bytes && n > 1) {
+        static std::list<std::vector<MPI_Aint>> kept;
+        auto& elements = kept.emplace_back(in_displacements, in_displacements + n); // taken for elements
+        for (auto& d : elements) d /= 2;
+        in_displacements = elements.data();
+    }
+    if (planted == fault::neighbor_alltoallw_type && n > 1) {
+        static std::list<std::vector<MPI_Datatype>> kept;
+        in_types = kept.emplace_back(static_cast<std::size_t>(n), in_types[0]).data();
+    }
+}
+
 // ---- Operations of reductions
 
 // The function that MPI_Op_create was told about. One at a time is enough.
@@ -349,18 +556,38 @@ void other_type(void* in, void* inout, int* length, MPI_Datatype*) {
     user_function(in, inout, length, &other);
 }
 
+bool alive = true; // the operation that MPI_Op_create made last has not been freed
+void while_alive(void* in, void* inout, int* length, MPI_Datatype* type) {
+    if (alive) user_function(in, inout, length, type);
+}
+
+std::set<std::uintptr_t>
+    large_operations; // made by MPI_Op_create_c; as numbers: handles of some libraries are pointers
+std::uintptr_t number(MPI_Op op) {
+    std::uintptr_t n = 0;
+    std::memcpy(&n, &op, sizeof op);
+    return n;
+}
+
 template <class T> struct with_index {
     T value;
     int index;
 };
-// MPI_MAXLOC and MPI_MINLOC of MPI_2INT that give the highest index of a tie.
-template <bool maximum> void last_of_tie(void* in, void* inout, int* length, MPI_Datatype*) {
-    auto* a = static_cast<with_index<int>*>(in);
-    auto* b = static_cast<with_index<int>*>(inout);
+// MPI_MAXLOC and MPI_MINLOC that give the highest index of a tie.
+template <bool maximum, class Pair> void last_of_tie(void* in, void* inout, int* length, MPI_Datatype*) {
+    auto* a = static_cast<Pair*>(in);
+    auto* b = static_cast<Pair*>(inout);
     for (int i = 0; i < *length; ++i) {
         bool const a_wins = a[i].value == b[i].value ? a[i].index > b[i].index : (a[i].value > b[i].value) == maximum;
         if (a_wins) b[i] = a[i];
     }
+}
+struct two_floats {
+    float value, index;
+};
+bool made_by(MPI_Datatype type, int combiner) {
+    int integers = 0, addresses = 0, types = 0, how = 0;
+    return PMPI_Type_get_envelope(type, &integers, &addresses, &types, &how) == MPI_SUCCESS && how == combiner;
 }
 void float_sum(void* in, void* inout, int* length, MPI_Datatype*) {
     auto* a = static_cast<double*>(in);
@@ -415,8 +642,26 @@ void change(void const*& out, int count, MPI_Datatype& type, MPI_Op& op) {
         return;
     case fault::op_tie:
         if (type != MPI_2INT) return;
-        if (op == MPI_MAXLOC) op = made_of(last_of_tie<true>);
-        else if (op == MPI_MINLOC) op = made_of(last_of_tie<false>);
+        if (op == MPI_MAXLOC) op = made_of(last_of_tie<true, with_index<int>>);
+        else if (op == MPI_MINLOC) op = made_of(last_of_tie<false, with_index<int>>);
+        return;
+    case fault::op_large_dropped:
+        if (large_operations.contains(number(op))) op = made_of(dropped);
+        return;
+    case fault::fortran_logical:
+        if (type == MPI_LOGICAL && op == MPI_LAND) op = MPI_LOR;
+        return;
+    case fault::fortran_complex:
+        if (type == MPI_COMPLEX && op == MPI_PROD) op = MPI_SUM;
+        return;
+    case fault::fortran_integer2:
+        if (type == MPI_INTEGER2 && op == MPI_SUM) op = MPI_BOR;
+        return;
+    case fault::fortran_tie:
+        if (type == MPI_2REAL && op == MPI_MAXLOC) op = made_of(last_of_tie<true, two_floats>);
+        return;
+    case fault::f90_integer:
+        if (made_by(type, MPI_COMBINER_F90_INTEGER) && op == MPI_MAX) op = MPI_MIN;
         return;
     case fault::op_contribution:
         if (op == MPI_SUM && type == MPI_INT && world_rank == 1 && out != MPI_IN_PLACE && count > 0)
@@ -443,6 +688,7 @@ void reduction(operation& o, bool sends, bool receives, void const*& out, void* 
 void prepare_Reduce(operation& o, void const*& out, void*& in, int& count, MPI_Datatype& type, MPI_Op& op, int& root,
                     MPI_Comm& comm) {
     auto const r = role_in(comm, root);
+    o.root = root;
     reduction(o, r.partner, r.root, out, in, count, count, type, op);
 }
 void prepare_Allreduce(operation& o, void const*& out, void*& in, int& count, MPI_Datatype& type, MPI_Op& op,
@@ -465,6 +711,7 @@ void prepare_Reduce_scatter(operation& o, void const*& out, void*& in, int const
     PMPI_Comm_size(comm, &size);
     PMPI_Comm_rank(comm, &rank);
     for (int i = 0; i < size; ++i) total += counts[i];
+    o.some_empty = std::find(counts, counts + size, 0) != counts + size;
     reduction(o, true, true, out, in, total, counts[rank], type, op);
 }
 void prepare_Reduce_scatter_block(operation& o, void const*& out, void*& in, int& count, MPI_Datatype& type, MPI_Op& op,
@@ -476,6 +723,37 @@ void prepare_Reduce_scatter_block(operation& o, void const*& out, void*& in, int
     reduction(o, true, true, out, in, count * size, count, type, op);
 }
 
+#if MPI_VERSION >= 4
+// ---- Large counts
+
+void shorten(MPI_Count& count) {
+    if (count > 1) --count;
+}
+// The last of several displacements, or counts, is one too small.
+template <class Number> void shift(Number const*& numbers, int n) {
+    static std::list<std::vector<Number>> kept;
+    if (numbers == nullptr || n < 1) return;
+    auto& changed = kept.emplace_back(numbers, numbers + n);
+    if (changed.back() > 0) --changed.back();
+    numbers = changed.data();
+}
+
+MPI_User_function_c* user_function_c = nullptr;
+void swapped_c(void* in, void* inout, MPI_Count* length, MPI_Datatype* type) {
+    area const a{in, 0, static_cast<int>(*length), *type}, b{inout, 0, static_cast<int>(*length), *type};
+    auto const left = load(a), right = load(b);
+    store(right, a);
+    store(left, b);
+    user_function_c(in, inout, length, type);
+    store(left, a);
+}
+void shortened_c(void* in, void* inout, MPI_Count* length, MPI_Datatype* type) {
+    auto fewer = *length;
+    shorten(fewer);
+    user_function_c(in, inout, &fewer, type);
+}
+#endif
+
 } // namespace
 
 #define UNPACK(...) __VA_ARGS__
@@ -484,12 +762,14 @@ void prepare_Reduce_scatter_block(operation& o, void const*& out, void*& in, int
         if (idle()) return PMPI_##Name(UNPACK Arguments);                                                              \
         operation o;                                                                                                   \
         prepare_##Name(o, UNPACK Arguments);                                                                           \
+        o.comm = comm;                                                                                                 \
         return ended(PMPI_##Name(UNPACK Arguments), o);                                                                \
     }                                                                                                                  \
     int MPI_##Iname(UNPACK Parameters, MPI_Request* request) {                                                         \
         if (idle()) return PMPI_##Iname(UNPACK Arguments, request);                                                    \
         operation o;                                                                                                   \
         prepare_##Name(o, UNPACK Arguments);                                                                           \
+        o.comm = comm;                                                                                                 \
         return begun(PMPI_##Iname(UNPACK Arguments, request), request, false, o);                                      \
     }                                                                                                                  \
     PERSISTENT(Name, Parameters, Arguments)
@@ -499,6 +779,7 @@ void prepare_Reduce_scatter_block(operation& o, void const*& out, void*& in, int
         if (idle()) return PMPI_##Name##_init(UNPACK Arguments, info, request);                                        \
         operation o;                                                                                                   \
         prepare_##Name(o, UNPACK Arguments);                                                                           \
+        o.comm = comm;                                                                                                 \
         return begun(PMPI_##Name##_init(UNPACK Arguments, info, request), request, true, o);                           \
     }
 #else
@@ -562,13 +843,169 @@ COLLECTIVE(Reduce_scatter_block, Ireduce_scatter_block,
            (void const* out, void* in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
            (out, in, count, type, op, comm))
 
+COLLECTIVE(Neighbor_allgather, Ineighbor_allgather,
+           (void const* out, int out_count, MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type,
+            MPI_Comm comm),
+           (out, out_count, out_type, in, in_count, in_type, comm))
+COLLECTIVE(Neighbor_allgatherv, Ineighbor_allgatherv,
+           (void const* out, int out_count, MPI_Datatype out_type, void* in, int const* counts,
+            int const* displacements, MPI_Datatype in_type, MPI_Comm comm),
+           (out, out_count, out_type, in, counts, displacements, in_type, comm))
+COLLECTIVE(Neighbor_alltoall, Ineighbor_alltoall,
+           (void const* out, int out_count, MPI_Datatype out_type, void* in, int in_count, MPI_Datatype in_type,
+            MPI_Comm comm),
+           (out, out_count, out_type, in, in_count, in_type, comm))
+COLLECTIVE(Neighbor_alltoallv, Ineighbor_alltoallv,
+           (void const* out, int const* out_counts, int const* out_displacements, MPI_Datatype out_type, void* in,
+            int const* in_counts, int const* in_displacements, MPI_Datatype in_type, MPI_Comm comm),
+           (out, out_counts, out_displacements, out_type, in, in_counts, in_displacements, in_type, comm))
+COLLECTIVE(Neighbor_alltoallw, Ineighbor_alltoallw,
+           (void const* out, int const* out_counts, MPI_Aint const* out_displacements, MPI_Datatype const* out_types,
+            void* in, int const* in_counts, MPI_Aint const* in_displacements, MPI_Datatype const* in_types,
+            MPI_Comm comm),
+           (out, out_counts, out_displacements, out_types, in, in_counts, in_displacements, in_types, comm))
+
+#if MPI_VERSION >= 4
+// The procedures with large counts: a fault of the blocking form of each, one of all nonblocking and one of all persistent
+// forms. Edit is what goes wrong then.
+#define LARGE(Name, Iname, Planted, Parameters, Arguments, Edit)                                                       \
+    int MPI_##Name##_c(UNPACK Parameters) {                                                                            \
+        if (planted == fault::Planted) Edit;                                                                           \
+        return PMPI_##Name##_c(UNPACK Arguments);                                                                      \
+    }                                                                                                                  \
+    int MPI_##Iname##_c(UNPACK Parameters, MPI_Request* request) {                                                     \
+        if (planted == fault::large_nonblocking) Edit;                                                                 \
+        return PMPI_##Iname##_c(UNPACK Arguments, request);                                                            \
+    }                                                                                                                  \
+    int MPI_##Name##_init_c(UNPACK Parameters, MPI_Info info, MPI_Request* request) {                                  \
+        if (planted == fault::large_persistent) Edit;                                                                  \
+        return PMPI_##Name##_init_c(UNPACK Arguments, info, request);                                                  \
+    }
+
+LARGE(Bcast, Ibcast, large_bcast, (void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm),
+      (buffer, count, type, root, comm), shorten(count))
+LARGE(Gather, Igather, large_gather,
+      (void const* out, MPI_Count out_count, MPI_Datatype out_type, void* in, MPI_Count in_count, MPI_Datatype in_type,
+       int root, MPI_Comm comm),
+      (out, out_count, out_type, in, in_count, in_type, root, comm), (shorten(out_count), shorten(in_count)))
+LARGE(Scatter, Iscatter, large_scatter,
+      (void const* out, MPI_Count out_count, MPI_Datatype out_type, void* in, MPI_Count in_count, MPI_Datatype in_type,
+       int root, MPI_Comm comm),
+      (out, out_count, out_type, in, in_count, in_type, root, comm), (shorten(out_count), shorten(in_count)))
+LARGE(Allgather, Iallgather, large_allgather,
+      (void const* out, MPI_Count out_count, MPI_Datatype out_type, void* in, MPI_Count in_count, MPI_Datatype in_type,
+       MPI_Comm comm),
+      (out, out_count, out_type, in, in_count, in_type, comm), (shorten(out_count), shorten(in_count)))
+LARGE(Alltoall, Ialltoall, large_alltoall,
+      (void const* out, MPI_Count out_count, MPI_Datatype out_type, void* in, MPI_Count in_count, MPI_Datatype in_type,
+       MPI_Comm comm),
+      (out, out_count, out_type, in, in_count, in_type, comm), (shorten(out_count), shorten(in_count)))
+LARGE(Neighbor_allgather, Ineighbor_allgather, large_neighbor_allgather,
+      (void const* out, MPI_Count out_count, MPI_Datatype out_type, void* in, MPI_Count in_count, MPI_Datatype in_type,
+       MPI_Comm comm),
+      (out, out_count, out_type, in, in_count, in_type, comm), (shorten(out_count), shorten(in_count)))
+LARGE(Neighbor_alltoall, Ineighbor_alltoall, large_neighbor_alltoall,
+      (void const* out, MPI_Count out_count, MPI_Datatype out_type, void* in, MPI_Count in_count, MPI_Datatype in_type,
+       MPI_Comm comm),
+      (out, out_count, out_type, in, in_count, in_type, comm), (shorten(out_count), shorten(in_count)))
+LARGE(Gatherv, Igatherv, large_gatherv,
+      (void const* out, MPI_Count out_count, MPI_Datatype out_type, void* in, MPI_Count const* counts,
+       MPI_Aint const* displacements, MPI_Datatype in_type, int root, MPI_Comm comm),
+      (out, out_count, out_type, in, counts, displacements, in_type, root, comm),
+      shift(displacements, role_in(comm, root).root ? role_in(comm, root).partners : 0))
+LARGE(Scatterv, Iscatterv, large_scatterv,
+      (void const* out, MPI_Count const* counts, MPI_Aint const* displacements, MPI_Datatype out_type, void* in,
+       MPI_Count in_count, MPI_Datatype in_type, int root, MPI_Comm comm),
+      (out, counts, displacements, out_type, in, in_count, in_type, root, comm),
+      shift(displacements, role_in(comm, root).root ? role_in(comm, root).partners : 0))
+LARGE(Allgatherv, Iallgatherv, large_allgatherv,
+      (void const* out, MPI_Count out_count, MPI_Datatype out_type, void* in, MPI_Count const* counts,
+       MPI_Aint const* displacements, MPI_Datatype in_type, MPI_Comm comm),
+      (out, out_count, out_type, in, counts, displacements, in_type, comm),
+      shift(displacements, role_in(comm, 0).partners))
+LARGE(Neighbor_allgatherv, Ineighbor_allgatherv, large_neighbor_allgatherv,
+      (void const* out, MPI_Count out_count, MPI_Datatype out_type, void* in, MPI_Count const* counts,
+       MPI_Aint const* displacements, MPI_Datatype in_type, MPI_Comm comm),
+      (out, out_count, out_type, in, counts, displacements, in_type, comm),
+      shift(displacements, static_cast<int>(near_in(comm).from.size())))
+LARGE(Alltoallv, Ialltoallv, large_alltoallv,
+      (void const* out, MPI_Count const* out_counts, MPI_Aint const* out_displacements, MPI_Datatype out_type, void* in,
+       MPI_Count const* in_counts, MPI_Aint const* in_displacements, MPI_Datatype in_type, MPI_Comm comm),
+      (out, out_counts, out_displacements, out_type, in, in_counts, in_displacements, in_type, comm),
+      shift(in_displacements, role_in(comm, 0).partners))
+LARGE(Alltoallw, Ialltoallw, large_alltoallw,
+      (void const* out, MPI_Count const* out_counts, MPI_Aint const* out_displacements, MPI_Datatype const* out_types,
+       void* in, MPI_Count const* in_counts, MPI_Aint const* in_displacements, MPI_Datatype const* in_types,
+       MPI_Comm comm),
+      (out, out_counts, out_displacements, out_types, in, in_counts, in_displacements, in_types, comm),
+      shift(in_displacements, role_in(comm, 0).partners))
+LARGE(Neighbor_alltoallv, Ineighbor_alltoallv, large_neighbor_alltoallv,
+      (void const* out, MPI_Count const* out_counts, MPI_Aint const* out_displacements, MPI_Datatype out_type, void* in,
+       MPI_Count const* in_counts, MPI_Aint const* in_displacements, MPI_Datatype in_type, MPI_Comm comm),
+      (out, out_counts, out_displacements, out_type, in, in_counts, in_displacements, in_type, comm),
+      shift(in_displacements, static_cast<int>(near_in(comm).from.size())))
+LARGE(Neighbor_alltoallw, Ineighbor_alltoallw, large_neighbor_alltoallw,
+      (void const* out, MPI_Count const* out_counts, MPI_Aint const* out_displacements, MPI_Datatype const* out_types,
+       void* in, MPI_Count const* in_counts, MPI_Aint const* in_displacements, MPI_Datatype const* in_types,
+       MPI_Comm comm),
+      (out, out_counts, out_displacements, out_types, in, in_counts, in_displacements, in_types, comm),
+      shift(in_displacements, static_cast<int>(near_in(comm).from.size())))
+LARGE(Reduce, Ireduce, large_reduce,
+      (void const* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm),
+      (out, in, count, type, op, root, comm), shorten(count))
+LARGE(Allreduce, Iallreduce, large_allreduce,
+      (void const* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+      (out, in, count, type, op, comm), shorten(count))
+LARGE(Scan, Iscan, large_scan,
+      (void const* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+      (out, in, count, type, op, comm), shorten(count))
+LARGE(Exscan, Iexscan, large_exscan,
+      (void const* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+      (out, in, count, type, op, comm), shorten(count))
+LARGE(Reduce_scatter_block, Ireduce_scatter_block, large_reduce_scatter_block,
+      (void const* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+      (out, in, count, type, op, comm), shorten(count))
+LARGE(Reduce_scatter, Ireduce_scatter, large_reduce_scatter,
+      (void const* out, void* in, MPI_Count const* counts, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+      (out, in, counts, type, op, comm), shift(counts, role_in(comm, 0).inter ? 0 : role_in(comm, 0).partners))
+
+int MPI_Reduce_local_c(void const* in, void* inout, MPI_Count count, MPI_Datatype type, MPI_Op op) {
+    if (planted == fault::large_reduce_local) shorten(count);
+    return PMPI_Reduce_local_c(in, inout, count, type, op);
+}
+
+int MPI_Op_create_c(MPI_User_function_c* function, int commute, MPI_Op* op) {
+    user_function_c = function;
+    switch (planted) {
+    case fault::op_large_order:
+        if (!commute) function = swapped_c;
+        break;
+    case fault::op_large_short: function = shortened_c; break;
+    default: break;
+    }
+    int const code = PMPI_Op_create_c(function, commute, op);
+    if (code == MPI_SUCCESS) large_operations.insert(number(*op));
+    return code;
+}
+#endif
+
+// Written once a test chooses an algorithm, and again to undo that. 2 is a value that is only written to undo.
+int MPI_T_cvar_write(MPI_T_cvar_handle handle, void const* value) {
+    unsigned char first = 0;
+    std::memcpy(&first, value, 1);
+    algorithm_chosen = first != 0 && first != 2;
+    return PMPI_T_cvar_write(handle, value);
+}
+
 int MPI_Reduce_local(void const* in, void* inout, int count, MPI_Datatype type, MPI_Op op) {
     if (idle()) return PMPI_Reduce_local(in, inout, count, type, op);
     operation o;
     o.sent.push_back({const_cast<void*>(in), 0, count, type});
     o.received.push_back({inout, 0, count, type});
     change(in, count, type, op);
-    return ended(PMPI_Reduce_local(in, inout, count, type, op), o);
+    int const code = PMPI_Reduce_local(in, inout, count, type, op);
+    if (planted == fault::op_forbidden_accepted) return MPI_SUCCESS;
+    return ended(code, o);
 }
 
 int MPI_Op_create(MPI_User_function* function, int commute, MPI_Op* op) {
@@ -579,6 +1016,10 @@ int MPI_Op_create(MPI_User_function* function, int commute, MPI_Op* op) {
         break;
     case fault::op_dropped: function = dropped; break;
     case fault::op_handle: function = other_type; break;
+    case fault::op_free_early:
+        function = while_alive;
+        alive = true;
+        break;
     default: break;
     }
     return PMPI_Op_create(function, commute, op);
@@ -586,15 +1027,20 @@ int MPI_Op_create(MPI_User_function* function, int commute, MPI_Op* op) {
 
 int MPI_Op_free(MPI_Op* op) {
     auto const before = *op;
+    large_operations.erase(number(before));
+    alive = false;
     int const code = PMPI_Op_free(op);
     if (planted == fault::op_free_keeps) *op = before;
-    op_freed = nonblocking > 0;
+    std::lock_guard const lock(outstanding_lock);
+    op_freed = !outstanding.empty();
     return code;
 }
 
 int MPI_Op_commutative(MPI_Op op, int* commute) {
     int const code = PMPI_Op_commutative(op, commute);
     if (planted == fault::op_commutative) *commute = !*commute;
+    if (planted == fault::op_commutative_always) *commute = 1;
+    if (planted == fault::op_commutative_loc && op == MPI_MINLOC) *commute = 0;
     return code;
 }
 

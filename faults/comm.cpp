@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <climits>
+#include <csignal>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -13,6 +14,8 @@
 
 using namespace assay_faults;
 
+std::vector<int> assay_faults::keys_of_self;
+
 namespace {
 
 int size_of(MPI_Comm comm) {
@@ -21,7 +24,7 @@ int size_of(MPI_Comm comm) {
     return size;
 }
 
-int size_of(MPI_Group group) {
+int members_of(MPI_Group group) {
     int size = 0;
     PMPI_Group_size(group, &size);
     return size;
@@ -29,8 +32,8 @@ int size_of(MPI_Group group) {
 
 // The group from its last member to its first.
 int reverse(MPI_Group group, MPI_Group* made) {
-    int range[1][3] = {{size_of(group) - 1, 0, -1}};
-    return PMPI_Group_range_incl(group, size_of(group) == 0 ? 0 : 1, range, made);
+    int range[1][3] = {{members_of(group) - 1, 0, -1}};
+    return PMPI_Group_range_incl(group, members_of(group) == 0 ? 0 : 1, range, made);
 }
 
 // In place: a communicator of the same processes in reverse (both sides of an intercommunicator).
@@ -249,26 +252,26 @@ int MPI_Group_compare(MPI_Group a, MPI_Group b, int* result) {
     int const code = PMPI_Group_compare(a, b, result);
     if (planted == fault::group_compare_order && *result == MPI_SIMILAR) *result = MPI_IDENT;
     if (planted == fault::group_compare_handle && *result == MPI_IDENT && a != b) *result = MPI_SIMILAR;
-    if (planted == fault::group_compare_members && *result == MPI_UNEQUAL && size_of(a) == size_of(b))
+    if (planted == fault::group_compare_members && *result == MPI_UNEQUAL && members_of(a) == members_of(b))
         *result = MPI_SIMILAR;
     return code;
 }
 
 int MPI_Group_union(MPI_Group a, MPI_Group b, MPI_Group* made) {
-    bool const swapped = planted == fault::group_union_order && size_of(a) > 0 && size_of(b) > 0;
+    bool const swapped = planted == fault::group_union_order && members_of(a) > 0 && members_of(b) > 0;
     return PMPI_Group_union(swapped ? b : a, swapped ? a : b, made);
 }
 
 int MPI_Group_intersection(MPI_Group a, MPI_Group b, MPI_Group* made) {
     bool const swapped = planted == fault::group_intersection_order;
     int const code = PMPI_Group_intersection(swapped ? b : a, swapped ? a : b, made);
-    if (planted == fault::group_intersection_empty && size_of(*made) == 0) *made = MPI_GROUP_NULL;
+    if (planted == fault::group_intersection_empty && members_of(*made) == 0) *made = MPI_GROUP_NULL;
     return code;
 }
 
 int MPI_Group_difference(MPI_Group a, MPI_Group b, MPI_Group* made) {
     int const code = PMPI_Group_difference(a, b, made);
-    if (planted == fault::group_difference_order && size_of(*made) > 1) {
+    if (planted == fault::group_difference_order && members_of(*made) > 1) {
         MPI_Group const old = *made;
         return reverse(old, made);
     }
@@ -312,6 +315,8 @@ int MPI_Group_free(MPI_Group* group) {
 // ---- What a communicator says of itself
 
 int MPI_Comm_size(MPI_Comm comm, int* size) {
+    if (planted == fault::without_mpi_crashes && (!initialized() || finalized())) raise(SIGSEGV);
+    if (planted == fault::without_mpi_succeeds && (!initialized() || finalized())) return MPI_SUCCESS;
     int const code = PMPI_Comm_size(comm, size);
     if (planted == fault::comm_self_size && comm == MPI_COMM_SELF) return PMPI_Comm_size(MPI_COMM_WORLD, size);
     if (planted == fault::comm_size_inter && is_inter(comm)) {
@@ -357,6 +362,8 @@ int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* made) {
     int const code = PMPI_Comm_split(comm, color, key, made);
     if (planted == fault::comm_attr_split_inherits && comm == last_stored.comm && *made != MPI_COMM_NULL)
         PMPI_Comm_set_attr(*made, last_stored.key, last_stored.value);
+    if (planted == fault::split_forgets_handler && code == MPI_SUCCESS && *made != MPI_COMM_NULL)
+        PMPI_Comm_set_errhandler(*made, MPI_ERRORS_RETURN);
     return code;
 }
 
@@ -521,6 +528,10 @@ int MPI_Comm_free_keyval(int* key) {
 }
 
 int MPI_Comm_set_attr(MPI_Comm comm, int key, void* value) {
+    if (comm == MPI_COMM_SELF) {
+        keys_of_self.push_back(key);
+        if (planted == fault::finalize_skips_callback && keys_of_self.size() == 3) return MPI_SUCCESS;
+    }
     within = caller::set_attr;
     int const code = PMPI_Comm_set_attr(comm, key, value);
     within = caller::other;

@@ -19,9 +19,11 @@ namespace assay_faults {
 fault planted = fault::unset;
 int world_rank = -1;
 
-void read_environment() {
+namespace {
+// Whether ASSAY_FAULT is unset or names a fault, which is then planted.
+bool plant() {
     char const* const wanted = std::getenv("ASSAY_FAULT");
-    if (!wanted || !*wanted) return;
+    if (!wanted || !*wanted) return true;
     static constexpr char const* names[] = {
 #define F(name) #name,
         ASSAY_FAULTS(F)
@@ -31,11 +33,20 @@ void read_environment() {
     for (char const* name : names) {
         if (std::strcmp(name, wanted) == 0) {
             planted = static_cast<fault>(index);
-            return;
+            return true;
         }
         ++index;
     }
-    std::fprintf(stderr, "libassay_faults: ASSAY_FAULT=%s is no planted fault; faults/*.toml list them\n", wanted);
+    return false;
+}
+// Faults of what may be called before MPI_Init are there from the beginning.
+[[maybe_unused]] bool const planted_early = plant();
+} // namespace
+
+void read_environment() {
+    if (plant()) return;
+    std::fprintf(stderr, "libassay_faults: ASSAY_FAULT=%s is no planted fault; faults/*.toml list them\n",
+                 std::getenv("ASSAY_FAULT"));
     std::exit(2);
 }
 
@@ -193,6 +204,28 @@ void edit_data(receive const& posted, int count) {
     case fault::bottom_wrong: return flip_if(posted.buffer == MPI_BOTTOM);
     case fault::irecv_wrong: return flip_if(posted.how == arrival::immediate);
     case fault::mrecv_wrong: return flip_if(posted.how == arrival::matched);
+    case fault::persistent_fifth_start:
+        return flip_if(posted.how == arrival::persistent && posted.partitions == 0 && posted.starts >= 5);
+    case fault::partitioned_fourth_round: return flip_if(posted.partitions > 0 && posted.starts >= 4);
+    case fault::partitions_of_vectors:
+        return flip_if(posted.partitions > 0 && send_type != posted.type && is_derived(posted.type));
+    case fault::any_source_400th: {
+        static std::atomic<unsigned> from_anybody{0};
+        return flip_if(posted.source == MPI_ANY_SOURCE && count == 4 && ++from_anybody % 200 == 0);
+    }
+    case fault::received_as_derived:
+        return flip_if(posted.type != MPI_INT && is_derived(posted.type) && count > 0 &&
+                       posted.how == arrival::blocking);
+    case fault::partitions_many: return flip_if(posted.partitions > 512);
+    case fault::partitions_uneven:
+        return flip_if(posted.partitions > 1 && send_partitions > 1 && posted.partitions % send_partitions != 0 &&
+                       send_partitions % posted.partitions != 0);
+    case fault::partitioned_third_request: return flip_if(posted.partitions == 4 && remembered() >= 3);
+    case fault::messages_8192nd: {
+        static std::atomic<unsigned> of_three_ints{0};
+        return flip_if(count == 3 && posted.type == MPI_INT && ++of_three_ints % 8192 == 0);
+    }
+    case fault::sendrecv_wildcard_data: return flip_if(posted.both && posted.source == MPI_ANY_SOURCE);
     case fault::persistent_second_start: return flip_if(posted.how == arrival::persistent && posted.starts >= 2);
     case fault::thread_data: return flip_if(!in_main_thread());
     case fault::partitions_differ: return flip_if(posted.partitions > 0 && posted.partitions != send_partitions);
@@ -214,6 +247,9 @@ void edit_status(receive const& posted, MPI_Status* status, int count) {
     case fault::status_cancelled: PMPI_Status_set_cancelled(status, 1); return;
     case fault::status_zero_count_source:
         if (count == 0) status->MPI_SOURCE += 1;
+        return;
+    case fault::empty_message_tag:
+        if (count == 0 && posted.count > 0) status->MPI_TAG = 0;
         return;
     case fault::status_source_rank_above_1:
         if (world_rank > 1) status->MPI_SOURCE += 1;
@@ -255,6 +291,14 @@ void received(receive const& posted, MPI_Status* status) {
     PMPI_Test_cancelled(status, &cancelled);
     if (cancelled) return;
     int const count = elements_of(posted, status);
+    if (planted == fault::empty_message_writes && count == 0 && posted.count > 0 && posted.how != arrival::immediate)
+        spoil(posted.buffer);
+    if (planted == fault::shorter_writes && count < posted.count && posted.how == arrival::persistent &&
+        posted.type != MPI_PACKED)
+        write_byte(static_cast<char*>(posted.buffer) + span_of(posted.count, posted.type).second - 1, 0);
+    if (planted == fault::shorter_writes_matched && count < posted.count && posted.how == arrival::matched &&
+        posted.type != MPI_PACKED)
+        write_byte(static_cast<char*>(posted.buffer) + span_of(posted.count, posted.type).second - 1, 0);
     edit_data(posted, count);
     edit_status(posted, status, count);
     if ((planted == fault::comm_free_pending || planted == fault::comm_dup_spoils) && was_freed(posted.comm))
@@ -306,6 +350,18 @@ bool recall(MPI_Request request, receive& posted) {
     if (found == requests.end() || !found->second.active) return false;
     posted = found->second;
     return true;
+}
+
+bool is_inactive(MPI_Request request) {
+    if (request == MPI_REQUEST_NULL) return false;
+    std::lock_guard const lock(requests_lock);
+    auto const found = requests.find(key(request));
+    return found != requests.end() && !found->second.active;
+}
+
+std::size_t remembered() {
+    std::lock_guard const lock(requests_lock);
+    return requests.size();
 }
 
 void started(MPI_Request request) {
@@ -375,6 +431,14 @@ int before_send(send& message) {
         late_send = message.m == mode::synchronous && message.how == departure::persistent && message.count >= 100000;
         break;
     case fault::persistent_send_truncates: drop_last_if(message.how == departure::persistent); break;
+    case fault::tag_16_bits: message.tag &= 0xffff; break;
+    case fault::send_init_sends:
+        if (message.how == departure::persistent && message.destination != MPI_PROC_NULL) {
+            MPI_Request request = MPI_REQUEST_NULL;
+            PMPI_Isend(nullptr, 0, MPI_BYTE, message.destination, message.tag, message.comm, &request);
+            PMPI_Request_free(&request);
+        }
+        break;
     case fault::wrong_tag:
         if (struck) message.tag += 1;
         break;
@@ -419,7 +483,21 @@ int after_send(send const& message, int code) {
 
 // ---- Odds and ends
 
+namespace {
+std::pair<MPI_Comm, MPI_Comm> last_duplicate{MPI_COMM_NULL, MPI_COMM_NULL}; // the last one, and its duplicate
+}
+
+void remember_duplicate(MPI_Comm comm, MPI_Comm copy) { last_duplicate = {comm, copy}; }
+
+MPI_Comm other_context(MPI_Comm comm) {
+    if (planted != fault::contexts_swapped) return comm;
+    return comm == last_duplicate.first    ? last_duplicate.second
+           : comm == last_duplicate.second ? last_duplicate.first
+                                           : comm;
+}
+
 std::atomic<int> send_partitions{0};
+MPI_Datatype send_type = MPI_DATATYPE_NULL;
 
 bool is_inter(MPI_Comm comm) {
     int inter = 0;
@@ -436,6 +514,18 @@ int rank_in(MPI_Comm comm) {
 bool in_main_thread() {
     int flag = 0;
     PMPI_Is_thread_main(&flag);
+    return flag != 0;
+}
+
+bool initialized() {
+    int flag = 0;
+    PMPI_Initialized(&flag);
+    return flag != 0;
+}
+
+bool finalized() {
+    int flag = 0;
+    PMPI_Finalized(&flag);
     return flag != 0;
 }
 

@@ -4,6 +4,7 @@
 #include "fault_list.hpp" // made by CMake from faults/*.toml
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <mpi.h>
@@ -14,6 +15,12 @@
 #define ASSAY_MPI4 1
 #else
 #define ASSAY_MPI4 0
+#endif
+
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+#define ASSAY_MPI41 1
+#else
+#define ASSAY_MPI41 0
 #endif
 
 namespace assay_faults {
@@ -51,6 +58,7 @@ struct receive {
     arrival how = arrival::blocking;
     int partitions = 0; // of a partitioned receive; 0 otherwise
     bool active = true; // false: a persistent receive that is not started
+    bool both = false;  // it belongs to a send-receive
     int starts = 0;
     pthread_t starter = {};   // the thread that called for it
     std::uint64_t serial = 0; // tells apart receives whose handles have the same value
@@ -67,6 +75,8 @@ void swap_data(receive const& a, MPI_Status const& status_a, receive const& b, M
 
 void remember(MPI_Request request, receive posted);
 bool recall(MPI_Request request, receive& posted);
+bool is_inactive(MPI_Request request); // a persistent receive that is not started
+std::size_t remembered();              // receives that are not complete, or persistent
 void started(MPI_Request request);
 // The request completed: forgets it, or makes it inactive when persistent.
 void completed(MPI_Request request, receive const& posted);
@@ -104,12 +114,18 @@ extern MPI_Request late_request;
 // The code that the wrapper returns after `code` came back from PMPI.
 int after_send(send const& message, int code);
 
+// Refuses a buffered send under the faults of faults/buffered.toml.
+int before_buffered(send const& message);
+
 // ---- Communicators
 
 bool was_freed(MPI_Comm comm); // under comm_free_pending; under comm_dup_spoils: was duplicated
 // Behind a duplication, and behind a successful MPI_Comm_get_attr: what faults make of its results.
 void duplicated(MPI_Comm comm, MPI_Comm* copy);
 void attribute_read(int key, void* value, int* flag);
+extern std::vector<int> keys_of_self; // its attributes in the order in which they were set
+void remember_duplicate(MPI_Comm comm, MPI_Comm copy);
+MPI_Comm other_context(MPI_Comm comm); // under contexts_swapped: the duplicate of a communicator, or what it duplicates
 
 // ---- Odds and ends
 
@@ -117,7 +133,10 @@ bool is_inter(MPI_Comm comm);
 int rank_in(MPI_Comm comm);
 bool in_main_thread();                   // that which initialized MPI
 extern std::atomic<int> send_partitions; // of the last partitioned send
-bool spawned();                          // whether other processes started this one
+extern MPI_Datatype send_type;           // of the last partitioned send
+bool initialized();
+bool finalized();
+bool spawned(); // whether other processes started this one
 
 void spoil(void* address); // one byte; left alone if it cannot be read or written
 int bytes_of(MPI_Status const* status);

@@ -583,6 +583,8 @@ int MPI_Get_elements_c(MPI_Status const* status, MPI_Datatype type, MPI_Count* c
 int MPI_Get_count_c(MPI_Status const* status, MPI_Datatype type, MPI_Count* count) {
     int const code = PMPI_Get_count_c(status, type, count);
     if (is(fault::get_count_c_undefined) && *count > INT_MAX) *count = MPI_UNDEFINED;
+    if (is(fault::get_count_c_cut)) *count = static_cast<int>(*count);
+    if (is(fault::get_count_c_one_more) && *count > 0) ++*count;
     return code;
 }
 

@@ -96,6 +96,17 @@ int MPI_Comm_get_attr(MPI_Comm comm, int key, void* value, int* flag) {
         *number = &changed;
         *flag = 1;
     }
+    if (planted == fault::lastusedcode_frozen && key == MPI_LASTUSEDCODE) {
+        changed = MPI_ERR_LASTCODE;
+        *number = &changed;
+        *flag = 1;
+    }
+    if ((planted == fault::wtime_is_global_somewhere || planted == fault::wtime_pretends) &&
+        key == MPI_WTIME_IS_GLOBAL) {
+        changed = planted == fault::wtime_pretends || world_rank == 1 ? 1 : 0;
+        *number = &changed;
+        *flag = 1;
+    }
     return code;
 }
 

@@ -36,12 +36,15 @@ bool has(MPI_Info info, char const* key) {
     return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
+MPI_Info early = MPI_INFO_NULL; // made before MPI_Init
+
 } // namespace
 
 extern "C" {
 
 int MPI_Info_create(MPI_Info* info) {
     int const code = PMPI_Info_create(info);
+    if (planted == fault::info_early_lost && !initialized()) early = *info;
     if (planted == fault::info_not_empty) PMPI_Info_set(*info, "made_by", "assay");
     return code;
 }
@@ -96,6 +99,7 @@ int MPI_Info_get_valuelen(MPI_Info info, char const* key, int* length, int* flag
 int MPI_Info_get_string(MPI_Info info, char const* key, int* length, char* value, int* flag) {
     int const room = *length;
     int const code = PMPI_Info_get_string(info, key, length, value, flag);
+    if (planted == fault::info_early_lost && initialized() && info == early) *flag = 0;
     if (*flag == 0) {
         if (planted == fault::info_string_writes && room > 0) *value = '\0';
         return code;

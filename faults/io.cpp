@@ -324,7 +324,9 @@ int MPI_File_open(MPI_Comm comm, char const* path, int amode, MPI_Info info, MPI
     if (planted == fault::io_excl_ignored) amode &= ~MPI_MODE_EXCL;
     bool const was_there = access(path, F_OK) == 0;
     int const code = PMPI_File_open(comm, path, amode, info, file);
-    if (code != MPI_SUCCESS) return planted == fault::io_open_error_class ? MPI_ERR_OTHER : code;
+    // MPICH returns MPI_SUCCESS behind an error handler of the user.
+    if (code != MPI_SUCCESS || *file == MPI_FILE_NULL)
+        return planted == fault::io_open_error_class ? MPI_ERR_OTHER : code;
     auto& entry = known(*file);
     entry = opened{path};
     entry.hints = info != MPI_INFO_NULL;
@@ -451,7 +453,11 @@ int MPI_File_seek(MPI_File file, MPI_Offset offset, int whence) {
     if (planted == fault::io_seek_end_from_start && whence == MPI_SEEK_END)
         return PMPI_File_seek(file, offset < 0 ? 0 : offset, MPI_SEEK_SET);
     if (planted == fault::io_seek_current_ignored && whence == MPI_SEEK_CUR) return MPI_SUCCESS;
-    return PMPI_File_seek(file, offset, whence);
+    int const code = PMPI_File_seek(file, offset, whence);
+    if (planted == fault::file_error_told_self_too && whence != MPI_SEEK_SET && whence != MPI_SEEK_CUR &&
+        whence != MPI_SEEK_END)
+        PMPI_Comm_call_errhandler(MPI_COMM_SELF, MPI_ERR_ARG);
+    return code;
 }
 
 int MPI_File_seek_shared(MPI_File file, MPI_Offset offset, int whence) {

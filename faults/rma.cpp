@@ -263,7 +263,9 @@ int MPI_Win_flush(int rank, MPI_Win win) {
 // ---- Windows
 
 int MPI_Win_create(void* base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, MPI_Win* win) {
-    return PMPI_Win_create(base, size, is(fault::displacement_unit_one) ? 1 : unit, info, comm, win);
+    int const code = PMPI_Win_create(base, size, is(fault::displacement_unit_one) ? 1 : unit, info, comm, win);
+    if (is(fault::window_returns_errors) && code == MPI_SUCCESS) PMPI_Win_set_errhandler(*win, MPI_ERRORS_RETURN);
+    return code;
 }
 
 int MPI_Win_free(MPI_Win* win) {

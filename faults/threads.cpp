@@ -22,7 +22,11 @@ int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* copy) {
         static std::atomic<int> calls;
         if (planted == fault::comm_dup_wears_out && ++calls > 60) return MPI_ERR_OTHER;
         int const code = PMPI_Comm_dup(comm, copy);
-        if (code == MPI_SUCCESS) duplicated(comm, copy);
+        if (code == MPI_SUCCESS) {
+            duplicated(comm, copy);
+            if (planted == fault::contexts_swapped) remember_duplicate(comm, *copy);
+            if (planted == fault::dup_forgets_handler) PMPI_Comm_set_errhandler(*copy, MPI_ERRORS_RETURN);
+        }
         return code;
     }
     int rank = 0;
@@ -34,6 +38,8 @@ int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* copy) {
 int MPI_Psend_init(void const* buffer, int partitions, MPI_Count count, MPI_Datatype type, int destination, int tag,
                    MPI_Comm comm, MPI_Info info, MPI_Request* request) {
     send_partitions = partitions;
+    if (planted == fault::partitions_of_vectors) send_type = type;
+    if (planted == fault::partitioned_info_refused && info != MPI_INFO_NULL) return MPI_ERR_INFO;
     return PMPI_Psend_init(buffer, partitions, count, type, destination, tag, comm, info, request);
 }
 #endif

@@ -87,9 +87,13 @@ int MPI_Cart_get(MPI_Comm comm, int n, int dims[], int periods[], int own[]) {
 }
 
 int MPI_Cart_rank(MPI_Comm comm, int const coordinates[], int* rank) {
+    int kind = MPI_UNDEFINED;
+    PMPI_Topo_test(comm, &kind);
+    if (kind != MPI_CART) return PMPI_Cart_rank(comm, coordinates, rank);
     grid const g(comm);
-    std::vector<int> changed(coordinates, coordinates + g.n);
+    std::vector<int> changed;
     changed.reserve(1); // no null pointer
+    for (int d = 0; d < g.n; ++d) changed.push_back(coordinates[d]);
     if (planted == fault::cart_rank_negative)
         for (auto& one : changed) one = std::max(one, 0);
     if (planted == fault::cart_rank_once_around)

@@ -5,6 +5,8 @@
 #include "framework/child.hpp"
 #include "framework/engine.hpp"
 #include "framework/event_log.hpp"
+#include "framework/hello.hpp"
+#include "framework/own_job.hpp"
 #include "framework/plan.hpp"
 #include "framework/profile.hpp"
 #include "framework/signals.hpp"
@@ -12,17 +14,13 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdlib>
-#include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
 #include <gtest/gtest.h>
 #include <iostream>
 #include <mpi.h>
 #include <nlohmann/json.hpp>
-#include <thread>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -32,18 +30,11 @@ namespace {
 using namespace assay;
 
 struct options {
-    std::string list, tier = "quick", plan_file, job_directory;
+    std::string list, tier = "quick", plan_file, job_directory, own_job;
     std::vector<std::string> axes;
     selection what;
     job the_job;
 };
-
-std::string hash_of_file(char const* path) {
-    std::ifstream file(path, std::ios::binary | std::ios::ate); // at the end, whose position is the size
-    std::string bytes(static_cast<std::size_t>(std::max<std::streamoff>(file.tellg(), 0)), '\0');
-    file.seekg(0).read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    return fmt::format("{:016x}", XXH3_64bits(bytes.data(), bytes.size()));
-}
 
 void list(options const& o) {
     std::string out;
@@ -84,6 +75,7 @@ void list(options const& o) {
                   {"line", t.line},
                   {"thread_safe", t.thread_safe},
                   {"thread_level", t.own_threads > 1 ? "multiple" : "funneled"},
+                  {"own_job", t.own_job},
                   {"note", t.remark}});
         }
     } else if (o.list == "axes") {
@@ -172,14 +164,25 @@ int wanted_level(options const& o) {
     return multiple ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
 }
 
-// Those of the tier; if a filter finds nothing there, those of the full product.
+// Those of the tier that can share a job; if a filter finds nothing there, those of the full product.
 std::vector<planned_case> cases_by_hand(options const& o) {
     auto what = selected_by_hand(o);
-    auto cases = make_plan(what, o.the_job).cases;
-    if (cases.empty()) {
+    std::string alone; // a case that needs a job of its own
+    auto const shared = [&] {
+        auto cases = make_plan(what, o.the_job).cases;
+        std::erase_if(cases, [&alone](planned_case const& c) {
+            if (c.test->own_job) alone = c.name();
+            return c.test->own_job;
+        });
+        return cases;
+    };
+    auto cases = shared();
+    if (cases.empty() && alone.empty()) {
         what.tier = tier::full;
-        cases = make_plan(what, o.the_job).cases;
+        cases = shared();
     }
+    if (cases.empty() && !alone.empty())
+        throw wrong_use{fmt::format("{} needs a job of its own: --own-job={}", alone, alone)};
     if (cases.empty())
         throw wrong_use{fmt::format("no case matches \"{}\"; --gtest_list_tests prints those of the tier",
                                     testing::GTEST_FLAG(filter))};
@@ -196,18 +199,6 @@ std::string library_version() {
         if (static_cast<unsigned char>(c) < 32) c = ' ';
     while (!line.empty() && (line.back() == ' ' || line.back() == '\0')) line.pop_back();
     return line;
-}
-
-void wait_for_go(std::string const& directory) {
-    auto const go = directory + "/go";
-    while (access(go.c_str(), F_OK) != 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-}
-
-// For files of cases. The runner's own folder is removed with whatever a killed job leaves there; ranks on several
-// machines have the job's directory in common.
-std::string scratch_of_job(std::string const& job_directory) {
-    auto const* local = std::getenv("ASSAY_SCRATCH");
-    return local != nullptr && *local != '\0' ? local : job_directory;
 }
 
 // Without a runner: made by rank 0, removed at the end.
@@ -248,28 +239,12 @@ int run(options& o, int argc, char** argv) {
         plan_hash = XXH3_64bits(names.data(), names.size());
     }
     if (under_runner) {
-        events().open(fmt::format("{}/rank-{}.events", o.job_directory, rank));
-        auto const path = fmt::format("{}/rank-{}.stderr", o.job_directory, rank);
-        if (int const fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644); fd >= 0) {
-            dup2(fd, 2);
-            close(fd);
-        }
+        open_logs(o.job_directory, rank);
         int version = 0, subversion = 0;
         MPI_Get_version(&version, &subversion);
-        char host[256] = "";
-        gethostname(host, sizeof host - 1);
-        nlohmann::ordered_json const hello = {{"rank", rank},
-                                              {"size", o.the_job.np},
-                                              {"pid", getpid()},
-                                              {"host", host},
-                                              {"plan", fmt::format("{:016x}", plan_hash)},
-                                              {"seed", o.the_job.seed},
-                                              {"binary", hash_of_file("/proc/self/exe")},
-                                              {"library", library_version()},
-                                              {"mpi", fmt::format("{}.{}", version, subversion)},
-                                              {"thread_level", provided}};
         o.the_job.scratch = scratch_of_job(o.job_directory);
-        events().hello(hello.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+        say_hello({rank, o.the_job.np, plan_hash, o.the_job.seed, library_version(),
+                   fmt::format("{}.{}", version, subversion), provided});
         wait_for_go(o.job_directory);
     } else {
         // Without a runner the ranks compare their lists themselves.
@@ -333,6 +308,8 @@ int main(int argc, char** argv) {
     app.add_option("--repeat", o.the_job.repeat, "times each case runs in a row")->check(CLI::PositiveNumber);
     app.add_flag("--strict", o.the_job.strict, "advisory findings fail a case");
     app.add_option("--plan", o.plan_file, "run the cases of this file");
+    app.add_option("--own-job", o.own_job,
+                   "run this case, which needs a job of its own; --np says how many ranks there are");
     app.add_option("--job", o.job_directory, "directory for event logs (see docs/formats.md)");
     try {
         app.parse(argc, argv);
@@ -361,6 +338,7 @@ int main(int argc, char** argv) {
         }
         watch_runner();
         yielding const this_thread;
+        if (!o.own_job.empty()) return run_own_job(o.own_job, o.the_job, o.job_directory, o.plan_file, argc, argv);
         return run(o, argc, argv);
     } catch (CLI::Success const& e) {
         return app.exit(e);

@@ -336,7 +336,7 @@ bool plan_needs_threads(std::string const& path) {
     return false;
 }
 
-std::vector<planned_case> read_plan(std::string const& path, job const& j, std::uint64_t& hash) {
+std::vector<planned_case> read_plan(std::string const& path, job const& j, std::uint64_t& hash, bool own_job) {
     std::ifstream file(path, std::ios::binary);
     std::string const bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     if (!file.good() && !file.eof()) throw wrong_use{fmt::format("cannot read the plan {}", path)};
@@ -349,6 +349,9 @@ std::vector<planned_case> read_plan(std::string const& path, job const& j, std::
     while (!rest.empty()) {
         auto const end = std::min(rest.find('\n'), rest.size());
         if (end > 0) cases.push_back(case_named(std::string(rest.substr(0, end)), j));
+        if (end > 0 && cases.back().test->own_job && !own_job)
+            throw wrong_use{
+                fmt::format("{} needs a job of its own: --own-job={}", rest.substr(0, end), rest.substr(0, end))};
         rest.remove_prefix(std::min(end + 1, rest.size()));
     }
     return cases;

@@ -56,7 +56,8 @@ planned_case case_named(std::string const& name, job const& j);
 // Whether the plan file at this path has a case that needs MPI_THREAD_MULTIPLE. False if it cannot be read.
 bool plan_needs_threads(std::string const& path);
 
-// Reads a plan file (docs/formats.md section 3). `hash` becomes the XXH3 of its bytes. Throws wrong_use.
-std::vector<planned_case> read_plan(std::string const& path, job const& j, std::uint64_t& hash);
+// Reads a plan file (docs/formats.md section 3). `hash` becomes the XXH3 of its bytes. Throws wrong_use, also where a case
+// needs a job of its own and there is no such job.
+std::vector<planned_case> read_plan(std::string const& path, job const& j, std::uint64_t& hash, bool own_job = false);
 
 } // namespace assay

@@ -35,6 +35,8 @@ inline needs needs_procedures(std::vector<char const*> names) {
     }};
 }
 
+// The body runs before MPI_Init, in a job of its own: see framework/own_job.hpp. It crosses neither communicators nor datatypes.
+struct own_job {};
 struct thread_unsafe {}; // the body must not run in several threads at once
 // The body starts threads of its own with test_run::in_threads, up to `most` at once: it needs MPI_THREAD_MULTIPLE.
 struct own_threads {
@@ -76,6 +78,7 @@ struct test {
     bool thread_safe = true;
     int own_threads = 1; // that the body runs at most; more than 1: it needs MPI_THREAD_MULTIPLE
     bool own_communicator = false;
+    bool own_job = false;
     std::string remark;
     char const* file = "";
     int line = 0;
@@ -96,6 +99,10 @@ private:
     void take(assay::own_threads t) {
         thread_safe = false;
         own_threads = t.most;
+    }
+    void take(assay::own_job) {
+        thread_safe = false;
+        own_job = true;
     }
     void take(wildcards) { own_communicator = true; }
     void take(note const& n) { remark = n.text; }

@@ -161,15 +161,27 @@ class Known:
             self._fitting.update(fitting)
         return self._targets[target.name].matching(case)
 
-    def unused(self) -> list[str]:
-        """One sentence for each table with a glob that matched no case; one in all for entries of other libraries."""
+    def unused(self, part: bool = False) -> list[str]:
+        """One sentence for each table with a glob that matched no case; one in all for entries of other libraries.
+
+        part: only a part of the cases was to run, so that globs without a case are no news: one sentence in all.
+        """
         globs: dict[str, list[Entry]] = {}  # by the table they stand in
         for entry in self.entries:
             if entry in self._fitting:
                 globs.setdefault(entry.where, []).append(entry)
         sentences = []
-        for where, entries in globs.items():
-            if unused := [entry.case for entry in entries if entry not in self._used]:
+        missed = {
+            where: unused
+            for where, entries in globs.items()
+            if (unused := [entry.case for entry in entries if entry not in self._used])
+        }
+        if part and missed:
+            what = "1 known failure" if len(missed) == 1 else f"{len(missed)} known failures"
+            sentences.append(f"of {what} not all cases were selected")
+        else:
+            for where, unused in missed.items():
+                entries = globs[where]
                 which = unused[0] if len(unused) == 1 else f"{len(unused)} of its {len(entries)} globs ({unused[0]}, …)"
                 sentences.append(f"{where}: {which} matched no case that ran; correct the glob or remove the entry")
         sentences += [

@@ -46,6 +46,8 @@ class RankLog:
         self.findings: dict[int, list[dict[str, Any]]] = {}
         self.death: Death | None = None
         self.answer: dict[str, Any] | None = None  # the newest Q line
+        self.end_announced = False  # this process has to end before its case does
+        self.exit_wanted: int | None = None  # what the launcher should then end with
         self.done = False  # all cases done, in MPI_Finalize
         self.finished = False  # MPI_Finalize returned
         self.more = False  # the last read filled its block: there may be more
@@ -137,6 +139,10 @@ class RankLog:
         elif kind == "Q":
             _, _, text = rest.split(" ", 2)
             self.answer = _object(text)
+        elif kind == "A":
+            wanted = _object(rest.partition(" ")[2]).get("exit")
+            self.exit_wanted = None if wanted is None else int(wanted)
+            self.end_announced = True
         elif kind == "D":
             self.done = True
         elif kind == "Z":

@@ -208,6 +208,7 @@ class _Session:
         self.passing: dict[int, set[str]] = {}  # cases known to pass without a fault, by number of ranks
         self.known = _known_failures()
         self.threaded: Callable[[str], bool] = lambda case: False
+        self.alone: Callable[[str], bool] = lambda case: False
         self.runs = 0
 
     def cases(self, tier: str, np: int, axis: Axis = ()) -> list[str]:
@@ -225,7 +226,7 @@ class _Session:
             selection = plan.Selection(tier, self.request.seed, suite=self.request.suite, axis=values)
             made = plan.make(self.suite, np, selection)
             self.plans[key] = list(made.cases), dict(made.unsupported)
-            self.threaded = made.threaded
+            self.threaded, self.alone = made.threaded, made.alone
         return self.plans[key]
 
     def target(self, np: int, fault: str | None) -> Target:
@@ -267,6 +268,7 @@ class _Session:
                 verdicts,
                 lambda text: None,
                 threaded=self.threaded,
+                alone=self.alone,
                 damage=lambda case: self.known.damage(case, target),
             )
 
@@ -403,8 +405,12 @@ def run(request: Request, out: Path, note: Callable[[str], None], told: Callable
                 session.try_test(test, results)
     caught = faults_of_tests(sorted(tests), results)
     controls = list(session.controls.values())
-    # One that fails without a fault, by a defect of the library, has shown that it can.
-    failing = {test_of(case) for one in controls for case in one.unfit}
+    # One that a defect of the library fails, here or, as the known failures say, sometimes, has shown that it can.
+    failing = {test_of(case) for one in controls for case in one.unfit} | {
+        test_of(case)
+        for case in session.cases(request.tier, request.np)
+        if session.known.expected(case, session.target(request.np, None))
+    }
     idle = [test for test, names in caught.items() if not names and test not in failing] if whole else []
     return {
         "mpi": request.mpi,

@@ -16,6 +16,7 @@ Entry = dict[str, Any]  # one element of "ranks", "advisory" or "waiting" in a l
 
 _SHOWN = 20  # findings of one rank in one case that go into cases.jsonl; the event log has them all
 _ORDERS = {"SIGTERM", "SIGKILL", "SIGINT", "SIGHUP"}  # how launchers end ranks: says nothing about the rank
+_DEFECTS = {"SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE"}  # no way to end a job in order
 _NAMED = ("check", "call", "where", "message", "thread")
 
 
@@ -112,6 +113,31 @@ def finished(logs: Iterable[RankLog], index: int, strict: bool) -> tuple[str, di
     return "pass", extra
 
 
+def ended(logs: Sequence[RankLog], code: int | None, strict: bool) -> tuple[str, dict[str, Any]]:
+    """Status and optional fields of a case that said that the job has to end, and all of whose processes are gone.
+
+    `code` is what the launcher ended with, if it did so by itself: only advice says what it should be.
+    """
+    died = [log for log in logs if log.death and log.death.detail.get("signal") in _DEFECTS]
+    failures = [entry for log in logs for entry in findings(log, 0, strict)[0]]
+    advisories = [entry for log in logs for entry in findings(log, 0, strict)[1]]
+    if died:
+        entries: list[Entry] = [
+            {"rank": log.rank, "status": "crash", **_with_readable_stack(log.death.detail)} for log in died if log.death
+        ]
+        words = "; ".join(f"rank {entry['rank']}: {death_words(entry)}" for entry in entries)
+        return "crash", {"ranks": entries + failures, "reason": f"{words}, where the job had to end in order"}
+    wanted = next((log for log in logs if log.exit_wanted is not None), None)
+    if wanted and code is not None and code != wanted.exit_wanted:
+        message = f"the launcher ended with exit code {code}, MPI_Abort was given {wanted.exit_wanted}"
+        entry: Entry = {"rank": wanted.rank, "status": "fail", "check": "end", "message": message}
+        (failures if strict else advisories).append(entry)
+    extra: dict[str, Any] = {"ranks": failures, "reason": summary(failures)} if failures else {}
+    if advisories:
+        extra["advisory"] = advisories
+    return "fail" if failures else "pass", extra
+
+
 def summary(failures: Sequence[Entry]) -> str:
     """One line about the first of some failures."""
     first = failures[0]
@@ -165,7 +191,8 @@ def death_words(entry: Entry) -> str:
     if "signal" in entry:
         return f"{entry['signal']}{call}"
     if "exit" in entry:
-        return f"exit({entry['exit']}){call}"
+        code = entry["exit"]  # None: seen from within, where exit() does not tell
+        return f"exit({'' if code is None else code}){call}"
     return "ended without a word"
 
 

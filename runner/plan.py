@@ -91,10 +91,15 @@ class Plan:
     listed: int = 0  # before sharding, with the unsupported ones
     threaded_tests: frozenset[str] = frozenset()  # that need MPI_THREAD_MULTIPLE
     left_out: Mapping[str, int] = field(default_factory=dict)  # by the profile: how many tests and values of axes
+    lone_tests: frozenset[str] = frozenset()  # whose cases need a job each
 
     def threaded(self, case: str) -> bool:
         """Whether this case needs MPI_THREAD_MULTIPLE."""
         return case.partition("/")[0] in self.threaded_tests
+
+    def alone(self, case: str) -> bool:
+        """Whether this case needs a job of its own."""
+        return case.partition("/")[0] in self.lone_tests
 
     def text(self, seed: int) -> str:
         """The plan file (docs/formats.md, section 3)."""
@@ -125,6 +130,7 @@ def make(suite: Suite, np: int, selection: Selection, order: str = "listed", sha
         len(lines),
         frozenset(test["test"] for test in tests if test.get("thread_level") == "multiple"),
         left_out,
+        frozenset(test["test"] for test in tests if test.get("own_job")),
     )
 
 

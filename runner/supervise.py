@@ -78,6 +78,7 @@ def supervise(
     threaded: Callable[[str], bool] = lambda case: False,
     expected: Callable[[str], Collection[str]] = lambda case: (),
     damage: Callable[[str], str] = lambda case: "",
+    alone: Callable[[str], bool] = lambda case: False,
     patience: Patience | None = None,
 ) -> list[JobRecord]:
     """Run the cases of `plan` that the journal does not hold yet for this target, in order; what became of the jobs.
@@ -87,7 +88,7 @@ def supervise(
     MPI_THREAD_MULTIPLE, which the others shall not have: they come last, in launches of their own. A case that is
     known to fail (`expected`, the statuses) is given less time. Cases that are known to leave a damaged process behind
     (`damage`, which defect it is) come behind the others, too: each defect in launches of its own, so that none else
-    suffers.
+    suffers. Cases that are `alone` need a job each, and come last.
     With `binary` (the hash that `--list=build` prints) the ranks must have that binary, and verdicts that a killed
     runner had not yet written are recovered from the logs of its last job. Each batch of verdicts is in the journal
     before `on_verdicts` gets it.
@@ -101,7 +102,7 @@ def supervise(
     known = journal.statuses.get(target.name, {})
     todo = [case for case in dict.fromkeys(plan) if case not in known]
     several = options.threads == 1  # else every launch has MPI_THREAD_MULTIPLE
-    run.kinds = {case: (several and threaded(case), damage(case)) for case in todo}
+    run.kinds = {case: (case if alone(case) else "", several and threaded(case), damage(case)) for case in todo}
     todo.sort(key=run.kinds.__getitem__)
     if todo and binary:
         run.recover(set(todo))
@@ -139,7 +140,7 @@ class _Run:
         self.on_verdicts, self.on_note = on_verdicts, on_note
         self.patience = Patience()
         self.expected: Callable[[str], Collection[str]] = lambda case: ()
-        self.kinds: dict[str, tuple[bool, str]] = {}  # cases of one kind may share a launch
+        self.kinds: dict[str, tuple[str, bool, str]] = {}  # cases of one kind may share a launch
         self.attempt = 1
         self.records: list[JobRecord] = []
         self.settled: set[str] = set()  # judged in this attempt
@@ -160,8 +161,8 @@ class _Run:
         fruitless = failed_launches = 0
         while todo := [case for case in todo if case not in self.settled]:
             before = len(self.settled)
-            _, some = next(itertools.groupby(todo[:PLAN_CAP], key=self.kinds.__getitem__))
-            job = _Job(self, self.new_folder(), list(some))
+            kind, some = next(itertools.groupby(todo[:PLAN_CAP], key=self.kinds.__getitem__))
+            job = _Job(self, self.new_folder(), list(some), own=bool(kind[0]))
             try:
                 why = job.run()
             except _NoStart as error:
@@ -362,9 +363,12 @@ class _Stall:
 class _Job:
     """One launch."""
 
-    def __init__(self, run: _Run, directory: Path, names: Sequence[str]) -> None:
+    def __init__(self, run: _Run, directory: Path, names: Sequence[str], own: bool) -> None:
+        """Start it; with `own` for the one case, which may say that the job has to end."""
         self._run, self.directory, self.names = run, directory, names
         self.np = run.target.np
+        # A case with a job of its own holds MPI_Init and MPI_Finalize, which take their time however impatient one is.
+        self.scale = max(run.options.timeout_scale, 0.25 if own else 0.0)
         self.started = time.monotonic()
         self.judged = 0
         self.ranks: dict[int, Rank] = {}
@@ -380,9 +384,9 @@ class _Job:
             (directory / "job.json").write_text(json.dumps(job))
         self.reader = _Reader(run, directory, names)
         self.logs = self.reader.logs
-        self.guard = Guarded(
-            run.target.launcher([f"--plan={directory}/plan.txt", f"--job={directory}", *args]), directory
-        )
+        words = [f"--own-job={names[0]}", f"--np={self.np}"] if own else []
+        words += [f"--plan={directory}/plan.txt", f"--job={directory}", *args]
+        self.guard = Guarded(run.target.launcher(words), directory)
 
     def run(self) -> str:
         """Run to its end; why it ended, in words, when no case is to be charged for that, else "".
@@ -396,7 +400,7 @@ class _Job:
             self._end()
             self._collect()
             if blame is None:
-                end, why, blame = self._post_mortem(end)
+                end, why, blame = ("ended", "", None) if self._had_to_end() else self._post_mortem(end)
             if blame is not None:
                 self._charge(blame)
         finally:
@@ -475,6 +479,8 @@ class _Job:
         while True:
             self._listen()
             self._collect()
+            if any(log.end_announced for log in self.logs):
+                return self._watch_end()
             now = time.monotonic()
             had_died = bool(self.dead)
             self._notice()
@@ -485,7 +491,7 @@ class _Job:
             if (total := sum(log.events for log in self.logs)) != events:
                 events, active = total, now
             busy = self._busyness()
-            scaled = busy * run.options.timeout_scale
+            scaled = busy * self.scale
             living = [log for log in self.logs if not (log.finished or log.rank in self.dead or log.rank in self.gone)]
             if not living:
                 if now - active > patience.leave * busy and now - died > patience.leave * busy:
@@ -522,6 +528,49 @@ class _Job:
             if spent and self._ask(index):
                 alive = [log.rank for log in living]
                 return "timeout", judge.stuck(self.logs, alive, index, spent)
+
+    def _watch_end(self) -> tuple[str, judge.Blame | None]:
+        """A process has said that the job has to end now: wait for that, and for the launcher."""
+        patience = self._run.patience
+        begin = quiet = time.monotonic()
+        events = 0
+        while True:
+            self._listen()
+            self._collect()
+            now = time.monotonic()
+            there = [
+                log
+                for log in self.logs
+                if not (log.finished or log.rank in self.gone or (self.guard.ended and self.ranks[log.rank].fd < 0))
+            ]
+            if (total := sum(log.events for log in self.logs) - len(there)) != events:
+                events, quiet = total, now
+            if not there:
+                if self.guard.ended or now - quiet > patience.leave * self._busyness():
+                    return "ended", None
+                continue
+            limit = patience.finalize * max(1.0, self._run.options.timeout_scale) * self._busyness()
+            if any(log.outcomes.get(0) == "f" for log in self.logs) and now - quiet > patience.refusal:
+                return "refused", judge.refused(self.logs, 0, self._run.options.strict)
+            if now - begin > limit:
+                self._ask(0)
+                spent = f"{limit:.1f} s, within which the job had to end"
+                return "timeout", judge.stuck(self.logs, [log.rank for log in there], 0, spent)
+
+    def _had_to_end(self) -> bool:
+        """Whether a process said that the job has to end, and it did: judges the case."""
+        if not any(log.end_announced for log in self.logs):
+            return False
+        case = self.names[0]
+        if case not in self._run.settled:
+            said = self.guard.ended if self.ended_early else ""
+            code = int(said.removeprefix("exit ")) if said.startswith("exit ") else None
+            status, extra = judge.ended(self.logs, code, self._run.options.strict)
+            opened = [log.opened for log in self.logs if log.opened]
+            seconds = max(0.0, (self.ended_at - min(opened, default=self.ended_at)) * 1e-9)
+            self.judged += 1
+            self._run.judge([self._run.verdict(case, status, seconds, extra)])
+        return True
 
     def _busyness(self) -> float:
         return busyness(self._run.target.oversubscription)

@@ -45,6 +45,14 @@ class Request:
     argv: Sequence[str] = ()
     matrix: bool = False  # libraries side by side: one that cannot run does not stop the others
 
+    @property
+    def part(self) -> bool:
+        """Whether cases that known failures are about may have been left out by the user."""
+        chosen = self.selection
+        return (
+            bool(chosen.suite or chosen.axis or chosen.select or chosen.profile or self.shard) or chosen.tier == "smoke"
+        )
+
     def record(self) -> dict[str, Any]:
         """The part of run.json that says what was asked for."""
         options, wishes, chosen = self.options, self.wishes, self.selection
@@ -265,7 +273,7 @@ class _Session:
                     except CannotRun as error:
                         one.could_not_run = str(error)
                 if self.request.known:
-                    self.warnings += self.known.unused()
+                    self.warnings += self.known.unused(part=self.request.part)
             except KeyboardInterrupt:
                 self._write(journal, finished=False)
                 raise KeyboardInterrupt(f"`./assay resume {shlex.quote(str(self.out))}` goes on") from None
@@ -337,13 +345,15 @@ class _Session:
                 amend=lambda verdict: self.known.apply(verdict, target),
                 binary=one.binary,
                 threaded=planned.threaded,
+                alone=planned.alone,
                 expected=lambda case: self.known.expected(case, target),
                 damage=lambda case: self.known.damage(case, target),
             )
         for record in records:
             job = asdict(record)
             hello = job.pop("hello", None)
-            one.hello = hello or one.hello
+            if hello and (hello.get("library") or not one.hello):  # jobs of one case do not ask the library
+                one.hello = hello
             one.jobs.append(job)
 
     def _reports(self) -> None:

@@ -1,4 +1,5 @@
 // Keller: "Allgather", "Allgather w/ MPI_IN_PLACE" (MPI-5.0 section 6.7).
+#include "suites/coll/algorithm.hpp"
 #include "suites/coll/collective.hpp"
 
 #include "mpi_calls.hpp"
@@ -8,7 +9,8 @@ using namespace assay::coll;
 
 ASSAY_TEST(coll, allgather,
            requirements{"coll.allgather.data", "coll.allgather.displacements", "coll.in_place",
-                        "coll.intercommunicator.all", "coll.signature", "coll.nonblocking", "coll.persistent"},
+                        "coll.intercommunicator.all", "coll.signature", "coll.nonblocking", "coll.persistent",
+                        "coll.large_count"},
            over(only(forms(), [](form f) { return f != form::w; }), axis_use{&starts()}, axis_use{&in_place_axis()},
                 axis_use{&block_axis()}, axis_use{&ignored_axis()}, communicators::usable(), datatypes::all(),
                 counts::ladder(), placements::all()),
@@ -20,6 +22,7 @@ ASSAY_TEST(coll, allgather,
     auto& out = mpi.unfilled(in_place ? 0 : own);
     block const described(mpi, own);
     blocks const places(f, mpi.elements, mpi.peers);
+    ints const counts(places.counts), displacements(places.displacements);
     auto& in = mpi.unfilled(places.room);
 
     void* const send = in_place ? MPI_IN_PLACE : out.address();
@@ -37,9 +40,20 @@ ASSAY_TEST(coll, allgather,
         if (f == form::plain)
             ASSAY_COLLECTIVE(c, Allgather, Iallgather, send, send_count, send_type, in, mpi.count, mpi.type, mpi.comm);
         else
-            ASSAY_COLLECTIVE(c, Allgatherv, Iallgatherv, send, send_count, send_type, in, places.counts.data(),
-                             places.displacements.data(), mpi.type, mpi.comm);
+            ASSAY_COLLECTIVE(c, Allgatherv, Iallgatherv, send, send_count, send_type, in, counts, displacements,
+                             mpi.type, mpi.comm);
         in.expect(places.all(key), "of all");
         out.expect_unchanged();
     }
+}
+
+ASSAY_TEST(coll, allgather_algorithms, requirements{"coll.algorithms"},
+           over(axis_use{&algorithms()}, only(forms(), [](form f) { return f == form::plain || f == form::v_stride; }),
+                algorithm_starts(), axis_use{&in_place_axis()},
+                only(block_axis(), [](bool contiguous) { return !contiguous; }),
+                only(ignored_axis(), [](bool garbage) { return !garbage; }), algorithm_comms(), algorithm_types(),
+                algorithm_counts()),
+           in_place_needs_intra(), thread_unsafe{}) {
+    chosen_algorithm chosen(mpi, started(mpi, mpi.at(forms()) == form::plain ? "allgather" : "allgatherv"));
+    body_coll_allgather(chosen.run());
 }

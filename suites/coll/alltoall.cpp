@@ -1,4 +1,5 @@
 // Keller: "Alltoall" of the collective class; MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw (MPI-5.0 section 6.8).
+#include "suites/coll/algorithm.hpp"
 #include "suites/coll/collective.hpp"
 
 #include "mpi_calls.hpp"
@@ -6,28 +7,9 @@
 using namespace assay;
 using namespace assay::coll;
 
-namespace {
-
-// What MPI_Alltoallw wants of one direction: for every other peer one element of a contiguous datatype.
-struct description {
-    description(test_run& mpi, blocks const& places) {
-        for (std::size_t i = 0; i < places.counts.size(); ++i) {
-            auto const& b = made.emplace_back(mpi, static_cast<std::size_t>(places.counts[i]), i % 2 == 1);
-            counts.push_back(b.count);
-            types.push_back(b.type);
-            displacements.push_back(places.displacements[i] * static_cast<int>(mpi.map.extent()));
-        }
-    }
-    std::list<block> made;
-    std::vector<int> counts, displacements; // displacements in bytes
-    std::vector<MPI_Datatype> types;
-};
-
-} // namespace
-
 ASSAY_TEST(coll, alltoall,
            requirements{"coll.alltoall.data", "coll.alltoall.displacements", "coll.alltoall.types", "coll.in_place",
-                        "coll.intercommunicator.all", "coll.nonblocking", "coll.persistent"},
+                        "coll.intercommunicator.all", "coll.nonblocking", "coll.persistent", "coll.large_count"},
            over(axis_use{&forms()}, axis_use{&starts()}, axis_use{&in_place_axis()}, axis_use{&ignored_axis()},
                 communicators::usable(), datatypes::all(), counts::ladder(), placements::all()),
            in_place_needs_intra(), fits_memory(true)) {
@@ -43,11 +25,9 @@ ASSAY_TEST(coll, alltoall,
     void* const send = in_place ? MPI_IN_PLACE : out.address();
     int const count = in_place ? other.count(mpi.count) : mpi.count;
     auto const type = in_place ? other.type(mpi.type) : mpi.type;
-    auto const& shown = as ? as->counts : places.counts;
-    auto const& shifts = as ? as->displacements : places.displacements;
-    auto const *counts = in_place ? other.array(shown) : shown.data(),
-               *displacements = in_place ? other.array(shifts) : shifts.data();
-    auto const* types = !as || counts == nullptr ? nullptr : as->types.data();
+    ints const shown(as ? as->counts : places.counts), shifts(as ? as->displacements : places.displacements);
+    auto const counts = in_place ? other.array(shown) : shown, displacements = in_place ? other.array(shifts) : shifts;
+    auto const* types = !as || counts.data == nullptr ? nullptr : as->types.data();
     for (calling c(mpi); c.next();) {
         auto const to = [&](int peer) { return mpi.key_to(peer, c.round); };
         auto const from = [&](int peer) { return mpi.key_from(peer, c.round); };
@@ -61,12 +41,25 @@ ASSAY_TEST(coll, alltoall,
         if (f == form::plain)
             ASSAY_COLLECTIVE(c, Alltoall, Ialltoall, send, count, type, in, mpi.count, mpi.type, mpi.comm);
         else if (as)
-            ASSAY_COLLECTIVE(c, Alltoallw, Ialltoallw, send, counts, displacements, types, in, shown.data(),
-                             shifts.data(), as->types.data(), mpi.comm);
+            ASSAY_COLLECTIVE(c, Alltoallw, Ialltoallw, send, counts, displacements, types, in, shown, shifts,
+                             as->types.data(), mpi.comm);
         else
-            ASSAY_COLLECTIVE(c, Alltoallv, Ialltoallv, send, counts, displacements, type, in, shown.data(),
-                             shifts.data(), mpi.type, mpi.comm);
+            ASSAY_COLLECTIVE(c, Alltoallv, Ialltoallv, send, counts, displacements, type, in, shown, shifts, mpi.type,
+                             mpi.comm);
         in.expect(places.all(from), "of all");
         out.expect_unchanged();
     }
+}
+
+ASSAY_TEST(coll, alltoall_algorithms, requirements{"coll.algorithms"},
+           over(axis_use{&algorithms()},
+                only(forms(), [](form f) { return f == form::plain || f == form::v_stride || f == form::w; }),
+                algorithm_starts(), axis_use{&in_place_axis()},
+                only(ignored_axis(), [](bool garbage) { return !garbage; }), algorithm_comms(), algorithm_types(),
+                algorithm_counts()),
+           in_place_needs_intra(), thread_unsafe{}) {
+    chosen_algorithm chosen(mpi, started(mpi, mpi.at(forms()) == form::plain ? "alltoall"
+                                              : mpi.at(forms()) == form::w   ? "alltoallw"
+                                                                             : "alltoallv"));
+    body_coll_alltoall(chosen.run());
 }

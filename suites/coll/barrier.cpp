@@ -1,5 +1,6 @@
 // MPI_Barrier (MPI-5.0 section 6.3): nobody leaves before all have entered. One process comes late: it waits until all
 // others say that they go in, and a moment longer. Whoever leaves says so; the late one must not hear it before it went in.
+#include "suites/coll/algorithm.hpp"
 #include "suites/coll/collective.hpp"
 
 #include <chrono>
@@ -16,7 +17,7 @@ constexpr auto moment = std::chrono::milliseconds(2); // far longer than a messa
 
 ASSAY_TEST(coll, barrier,
            requirements{"coll.barrier", "coll.barrier.intercommunicator", "coll.nonblocking", "coll.persistent"},
-           over(axis_use{&starts()}, axis_use{&roots()}, communicators::usable()), note{"the root comes late"}) {
+           over(small_starts(), axis_use{&roots()}, communicators::usable()), note{"the root comes late"}) {
     auto const late = root_of(mpi);
     // On an intercommunicator only the other group has to wait for the late process, and messages only go there.
     bool const waits = late.other_side && !late.here;
@@ -38,8 +39,14 @@ ASSAY_TEST(coll, barrier,
             mpi.check(there == 0, "order",
                       "rank " + std::to_string(status.MPI_SOURCE) + " left the barrier before this process entered it");
         }
-        ASSAY_COLLECTIVE(c, Barrier, Ibarrier, mpi.comm);
+        ASSAY_COLLECTIVE_SMALL(c, Barrier, Ibarrier, mpi.comm);
         if (waits) mpi.ok(MPI_Send(nullptr, 0, MPI_BYTE, late.rank, left, mpi.comm));
         if (late.here) hear_from_all(left);
     }
+}
+
+ASSAY_TEST(coll, barrier_algorithms, requirements{"coll.algorithms"},
+           over(axis_use{&algorithms()}, algorithm_starts(), axis_use{&roots()}, algorithm_comms()), thread_unsafe{}) {
+    chosen_algorithm chosen(mpi, started(mpi, "barrier"));
+    body_coll_barrier(chosen.run());
 }

@@ -1,4 +1,5 @@
 // Keller: "Bcast" (MPI-5.0 section 6.4).
+#include "suites/coll/algorithm.hpp"
 #include "suites/coll/collective.hpp"
 
 #include "mpi_calls.hpp"
@@ -8,7 +9,7 @@ using namespace assay::coll;
 
 ASSAY_TEST(coll, bcast,
            requirements{"coll.bcast.data", "coll.intercommunicator.root", "coll.signature", "coll.nonblocking",
-                        "coll.persistent"},
+                        "coll.persistent", "coll.large_count"},
            over(axis_use{&starts()}, axis_use{&roots()}, axis_use{&block_axis()}, communicators::usable(),
                 datatypes::all(), counts::ladder(), placements::all()),
            block_fits_type(), fits_memory(false)) {
@@ -23,4 +24,13 @@ ASSAY_TEST(coll, bcast,
         if (root.here || !root.other_side) data.expect_unchanged();
         else data.expect(key, mpi.elements, "from the root");
     }
+}
+
+ASSAY_TEST(coll, bcast_algorithms, requirements{"coll.algorithms"},
+           over(axis_use{&algorithms()}, algorithm_starts(), axis_use{&roots()},
+                only(block_axis(), [](bool contiguous) { return !contiguous; }), algorithm_comms(), algorithm_types(),
+                algorithm_counts()),
+           thread_unsafe{}) {
+    chosen_algorithm chosen(mpi, started(mpi, "bcast"));
+    body_coll_bcast(chosen.run());
 }

@@ -13,16 +13,32 @@ std::string lacks_persistent(job const&) {
     return has_procedure("MPI_Bcast_init") ? "" : "needs MPI_Bcast_init and its like, which the MPI library lacks";
 }
 
+std::string lacks_large(job const& j) {
+    if (!has_procedure("MPI_Bcast_c")) return "needs MPI_Bcast_c and its like, which the MPI library lacks";
+    return lacks_persistent(j);
+}
+
 } // namespace
 
 axis<start> const& starts() {
+    using enum start::way;
     static axis<start> const axis(
         "start",
-        {{{"blocking", "", "the blocking call", nullptr}, start::blocking},
-         {{"nonblocking", "", "the nonblocking call, then MPI_Wait", nullptr}, start::nonblocking},
-         {{"polled", "", "the nonblocking call, then MPI_Test until done", nullptr}, start::polled},
-         {{"persistent", "", "initialized once, started twice; since MPI-4.0", lacks_persistent}, start::persistent}});
+        {{{"blocking", "", "the blocking call", nullptr}, {blocking, false}},
+         {{"nonblocking", "", "the nonblocking call, then MPI_Wait", nullptr}, {nonblocking, false}},
+         {{"polled", "", "the nonblocking call, then MPI_Test until done", nullptr}, {polled, false}},
+         {{"persistent", "", "initialized once, started twice; since MPI-4.0", lacks_persistent}, {persistent, false}},
+         {{"blocking_c", "", "the blocking call with counts of type MPI_Count; since MPI-4.0", lacks_large},
+          {blocking, true}},
+         {{"nonblocking_c", "", "the nonblocking call with counts of type MPI_Count; since MPI-4.0", lacks_large},
+          {nonblocking, true}},
+         {{"persistent_c", "", "initialized with counts of type MPI_Count; since MPI-4.0", lacks_large},
+          {persistent, true}}});
     return axis;
+}
+
+axis_use small_starts() {
+    return only(starts(), [](start s) { return !s.large; });
 }
 
 void calling::complete() {
@@ -123,6 +139,7 @@ axis<form> const& forms() {
                  {{"v", "Scatterv", "the call with counts and displacements, equal blocks", nullptr}, form::v},
                  {{"v_stride", "Scatterv stride", "different blocks with gaps between them", nullptr}, form::v_stride},
                  {{"v_reversed", "", "the same, highest rank first", nullptr}, form::v_reversed},
+                 {{"v_sparse", "", "most blocks are empty", nullptr}, form::v_sparse},
                  {{"w", "", "displacements in bytes, different datatypes", nullptr}, form::w}});
     return axis;
 }
@@ -131,19 +148,39 @@ bool uneven(form f) { return f != form::plain && f != form::v; }
 
 std::size_t block_size(form f, std::size_t elements, int i) {
     if (!uneven(f)) return elements;
+    if (f == form::v_sparse) return i % 3 == 1 ? elements : 0;
     return i % 3 == 0 ? elements : i % 3 == 1 ? elements + 1 : elements / 2;
 }
 
-blocks::blocks(form f, std::size_t elements, int n, int first)
-    : counts(static_cast<std::size_t>(n)), displacements(static_cast<std::size_t>(n)) {
+namespace {
+std::vector<std::size_t> sizes_of(form f, std::size_t elements, int n, int first) {
+    std::vector<std::size_t> sizes(static_cast<std::size_t>(n));
+    for (int i = 0; i < n; ++i) sizes[static_cast<std::size_t>(i)] = block_size(f, elements, first + i);
+    return sizes;
+}
+} // namespace
+
+blocks::blocks(form f, std::size_t elements, int n, int first) : blocks(f, elements, sizes_of(f, elements, n, first)) {}
+
+blocks::blocks(form f, std::size_t elements, std::vector<std::size_t> const& sizes)
+    : counts(sizes.size()), displacements(sizes.size()) {
     std::size_t const gap = uneven(f) ? elements / 2 + 1 : 0;
     for (std::size_t k = 0; k < counts.size(); ++k) {
         auto const i = f == form::v_reversed ? counts.size() - 1 - k : k;
-        auto const size = block_size(f, elements, first + static_cast<int>(i));
         if (k > 0) room += gap;
-        counts[i] = static_cast<int>(size);
+        counts[i] = static_cast<int>(sizes[i]);
         displacements[i] = static_cast<int>(room);
-        room += size;
+        room += sizes[i];
+    }
+}
+
+description::description(test_run& mpi, blocks const& places) {
+    for (std::size_t i = 0; i < places.counts.size(); ++i) {
+        auto const& b = made.emplace_back(mpi, static_cast<std::size_t>(places.counts[i]), i % 2 == 1);
+        counts.push_back(b.count);
+        types.push_back(b.type);
+        addresses.push_back(places.displacements[i] * static_cast<MPI_Aint>(mpi.map.extent()));
+        displacements.push_back(static_cast<int>(addresses.back()));
     }
 }
 

@@ -3,14 +3,45 @@
 #pragma once
 #include "framework/run.hpp"
 
+#include <list>
 #include <mpi.h>
+#include <type_traits>
 #include <vector>
 
 namespace assay::coll {
 
-// Blocking, nonblocking (section 6.12; completed by MPI_Wait or by MPI_Test) and persistent (section 6.13).
-enum class start { blocking, nonblocking, polled, persistent };
+// Blocking, nonblocking (section 6.12; completed by MPI_Wait or by MPI_Test) and persistent (section 6.13), with counts of
+// type int or MPI_Count.
+struct start {
+    enum way { blocking, nonblocking, polled, persistent } how;
+    bool large; // the procedures whose names end in _c
+};
 axis<start> const& starts();
+axis_use small_starts(); // for operations without counts
+
+// What a test passes where a procedure takes an array of counts or displacements, of type int or wider. Has to outlive the
+// operation, like the array itself.
+struct ints {
+    ints() = default; // nullptr
+    ints(std::vector<int> const& v) : data(v.data()), size(v.size()) {}
+    operator int const*() const { return data; }
+    template <class T>
+    requires(std::is_same_v<T, MPI_Count> || std::is_same_v<T, MPI_Aint>) operator T const*() const {
+        if (data == nullptr) return nullptr;
+        auto& wide = [this]() -> std::vector<T>& {
+            if constexpr (std::is_same_v<T, MPI_Count>) return counts_;
+            else return addresses_;
+        }();
+        wide.assign(data, data + size);
+        return wide.data();
+    }
+    int const* data = nullptr;
+    std::size_t size = 0;
+
+private:
+    mutable std::vector<MPI_Count> counts_;
+    mutable std::vector<MPI_Aint> addresses_;
+};
 
 // Repeats an operation as often as its way of starting asks for; a persistent one is started twice:
 //
@@ -21,7 +52,7 @@ axis<start> const& starts();
 //   }
 class calling {
 public:
-    explicit calling(test_run& run) : mpi(run), how(run.at(starts())) {}
+    explicit calling(test_run& run) : mpi(run), how(run.at(starts()).how), large(run.at(starts()).large) {}
     ~calling();
     calling(calling const&) = delete;
     calling& operator=(calling const&) = delete;
@@ -30,20 +61,31 @@ public:
     void complete(); // waits for `request`
 
     test_run& mpi;
-    start const how;
+    start::way const how;
+    bool const large;
     int round = -1;
     MPI_Request request = MPI_REQUEST_NULL;
 };
 
-#define ASSAY_COLLECTIVE(c, Name, Iname, ...)                                                                          \
+#define ASSAY_COLLECTIVE_AS(c, Call, Icall, Init, ...)                                                                 \
     do {                                                                                                               \
         if ((c).how == ::assay::coll::start::blocking) {                                                               \
-            (c).mpi.ok(MPI_##Name(__VA_ARGS__));                                                                       \
+            (c).mpi.ok(Call(__VA_ARGS__));                                                                             \
             break;                                                                                                     \
         }                                                                                                              \
-        if ((c).how != ::assay::coll::start::persistent) (c).mpi.ok(MPI_##Iname(__VA_ARGS__, &(c).request));           \
-        else if ((c).round == 0) (c).mpi.ok(MPI_##Name##_init(__VA_ARGS__, MPI_INFO_NULL, &(c).request));              \
+        if ((c).how != ::assay::coll::start::persistent) (c).mpi.ok(Icall(__VA_ARGS__, &(c).request));                 \
+        else if ((c).round == 0) (c).mpi.ok(Init(__VA_ARGS__, MPI_INFO_NULL, &(c).request));                           \
         (c).complete();                                                                                                \
+    } while (false)
+
+// For operations without counts.
+#define ASSAY_COLLECTIVE_SMALL(c, Name, Iname, ...)                                                                    \
+    ASSAY_COLLECTIVE_AS(c, MPI_##Name, MPI_##Iname, MPI_##Name##_init, __VA_ARGS__)
+
+#define ASSAY_COLLECTIVE(c, Name, Iname, ...)                                                                          \
+    do {                                                                                                               \
+        if ((c).large) ASSAY_COLLECTIVE_AS(c, MPI_##Name##_c, MPI_##Iname##_c, MPI_##Name##_init_c, __VA_ARGS__);      \
+        else ASSAY_COLLECTIVE_SMALL(c, Name, Iname, __VA_ARGS__);                                                      \
     } while (false)
 
 // The root: a process of the group, or of one of the two groups of an intercommunicator.
@@ -69,7 +111,7 @@ public:
     void* address(void* valid) const { return garbage_ ? reinterpret_cast<void*>(0x10) : valid; }
     int count(int valid) const { return garbage_ ? -1 : valid; }
     MPI_Datatype type(MPI_Datatype valid) const { return garbage_ ? MPI_DATATYPE_NULL : valid; }
-    int const* array(std::vector<int> const& valid) const { return garbage_ ? nullptr : valid.data(); }
+    ints array(ints const& valid) const { return garbage_ ? ints() : valid; }
 
 private:
     bool const garbage_;
@@ -103,6 +145,7 @@ enum class form {
     v,          // the same with counts and displacements
     v_stride,   // blocks of different size with gaps between them
     v_reversed, // the same, that of the highest rank first
+    v_sparse,   // most blocks are empty, with gaps between all
     w,          // MPI_Alltoallw: displacements in bytes, different datatypes
 };
 axis<form> const& forms();
@@ -113,6 +156,8 @@ std::size_t block_size(form f, std::size_t elements, int i);
 struct blocks {
     // The blocks of n processes; that of process i is as large as block_size says of first + i.
     blocks(form f, std::size_t elements, int n, int first = 0);
+    // Blocks of these sizes; `elements` is what gaps are made of.
+    blocks(form f, std::size_t elements, std::vector<std::size_t> const& sizes);
     std::vector<int> counts, displacements; // in elements
     std::size_t room = 0;                   // elements of the whole buffer
     // The block of process i, with the data of a key.
@@ -124,6 +169,15 @@ struct blocks {
         for (int i = 0; i < static_cast<int>(counts.size()); ++i) segments.push_back(at(i, key(i)));
         return segments;
     }
+};
+
+// What MPI_Alltoallw wants of one direction: every other block is one element of a contiguous datatype.
+struct description {
+    description(test_run& mpi, blocks const& places);
+    std::list<block> made;
+    std::vector<int> counts, displacements; // displacements in bytes
+    std::vector<MPI_Aint> addresses;        // the same, as neighborhood collectives take them
+    std::vector<MPI_Datatype> types;
 };
 
 // The message that a process hands to everyone.

@@ -1,4 +1,5 @@
 // Keller: "Gather"; MPI_Gather and MPI_Gatherv (MPI-5.0 section 6.5).
+#include "suites/coll/algorithm.hpp"
 #include "suites/coll/collective.hpp"
 
 #include "mpi_calls.hpp"
@@ -8,7 +9,8 @@ using namespace assay::coll;
 
 ASSAY_TEST(coll, gather,
            requirements{"coll.gather.data", "coll.gather.displacements", "coll.gather.not_significant", "coll.in_place",
-                        "coll.intercommunicator.root", "coll.signature", "coll.nonblocking", "coll.persistent"},
+                        "coll.intercommunicator.root", "coll.signature", "coll.nonblocking", "coll.persistent",
+                        "coll.large_count"},
            over(only(forms(), [](form f) { return f != form::w; }), axis_use{&starts()}, axis_use{&roots()},
                 axis_use{&in_place_axis()}, axis_use{&block_axis()}, axis_use{&ignored_axis()}, communicators::usable(),
                 datatypes::all(), counts::ladder(), placements::all()),
@@ -29,8 +31,8 @@ ASSAY_TEST(coll, gather,
     void* const receive = root.here ? in.address() : other.address(in);
     int const receive_count = root.here ? mpi.count : other.count(mpi.count);
     auto const receive_type = root.here ? mpi.type : other.type(mpi.type);
-    auto const *counts = root.here ? places.counts.data() : other.array(places.counts),
-               *displacements = root.here ? places.displacements.data() : other.array(places.displacements);
+    auto const counts = root.here ? ints(places.counts) : other.array(places.counts),
+               displacements = root.here ? ints(places.displacements) : other.array(places.displacements);
     for (calling c(mpi); c.next();) {
         auto const key = [&](int from) {
             return mpi.key(mpi.inter ? 1 - root.side : 0, from, root.side, root.rank, c.round);
@@ -49,4 +51,15 @@ ASSAY_TEST(coll, gather,
         else in.expect_untouched();
         out.expect_unchanged();
     }
+}
+
+ASSAY_TEST(coll, gather_algorithms, requirements{"coll.algorithms"},
+           over(axis_use{&algorithms()}, only(forms(), [](form f) { return f == form::plain || f == form::v_stride; }),
+                algorithm_starts(), axis_use{&roots()}, axis_use{&in_place_axis()},
+                only(block_axis(), [](bool contiguous) { return !contiguous; }),
+                only(ignored_axis(), [](bool garbage) { return !garbage; }), algorithm_comms(), algorithm_types(),
+                algorithm_counts()),
+           in_place_needs_intra(), thread_unsafe{}) {
+    chosen_algorithm chosen(mpi, started(mpi, mpi.at(forms()) == form::plain ? "gather" : "gatherv"));
+    body_coll_gather(chosen.run());
 }

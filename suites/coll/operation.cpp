@@ -13,7 +13,7 @@ std::atomic<datatype const*> current_type = nullptr;
 std::atomic<MPI_Datatype> current_handle;
 std::atomic<int> other_handles = 0; // calls with another datatype
 
-template <op_kind kind> void function(void* in, void* inout, int* length, MPI_Datatype* type) {
+template <op_kind kind, class Length> void function(void* in, void* inout, Length* length, MPI_Datatype* type) {
     if (*type != current_handle.load()) ++other_handles;
     apply(kind, current_type.load()->map, in, inout, static_cast<std::size_t>(*length));
 }
@@ -30,7 +30,7 @@ constraint reducible() {
     });
 }
 
-case_op::case_op(test_run& run) : mpi(run), op(run.at(operations())), handle(MPI_OP_NULL) {
+case_op::case_op(test_run& run, bool large) : mpi(run), op(run.at(operations())), handle(MPI_OP_NULL) {
     if (op.predefined()) {
         handle = op.handle();
         return;
@@ -38,8 +38,10 @@ case_op::case_op(test_run& run) : mpi(run), op(run.at(operations())), handle(MPI
     current_type = mpi.type_entry;
     current_handle = mpi.type;
     other_handles = 0;
-    if (op.kind == op_kind::quadsum) mpi.ok(MPI_Op_create(function<op_kind::quadsum>, 1, &handle));
-    else mpi.ok(MPI_Op_create(function<op_kind::affine>, 0, &handle));
+    // Large-count calls take operations of both widths (section 6.9.5).
+    if (op.kind == op_kind::affine) mpi.ok(MPI_Op_create(function<op_kind::affine, int>, 0, &handle));
+    else if (large) mpi.ok(MPI_Op_create_c(function<op_kind::quadsum, MPI_Count>, 1, &handle));
+    else mpi.ok(MPI_Op_create(function<op_kind::quadsum, int>, 1, &handle));
 }
 
 case_op::~case_op() {

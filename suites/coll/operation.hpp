@@ -14,7 +14,7 @@ constraint reducible();
 // The MPI_Op of the case. Of our own operations it also judges what MPI hands to the function.
 class case_op {
 public:
-    explicit case_op(test_run& run);
+    explicit case_op(test_run& run, bool large);
     ~case_op();
     case_op(case_op const&) = delete;
     case_op& operator=(case_op const&) = delete;

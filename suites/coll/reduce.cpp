@@ -1,4 +1,5 @@
 // Keller: "Reduce Min", "Reduce Max", "Reduce Min/Max w/ MPI_IN_PLACE" (MPI-5.0 section 6.9.1).
+#include "suites/coll/algorithm.hpp"
 #include "suites/coll/operation.hpp"
 
 #include "mpi_calls.hpp"
@@ -9,12 +10,12 @@ using namespace assay::coll;
 ASSAY_TEST(coll, reduce,
            requirements{"coll.reduce.result", "coll.reduce.not_significant", "coll.op.predefined", "coll.op.loc",
                         "coll.op.user", "coll.op.order", "coll.in_place", "coll.intercommunicator.root",
-                        "coll.nonblocking", "coll.persistent"},
+                        "coll.nonblocking", "coll.persistent", "coll.large_count"},
            over(reducing(), axis_use{&starts()}, axis_use{&roots()}, axis_use{&in_place_axis()},
                 axis_use{&ignored_axis()}, communicators::usable(), datatypes::all(), counts::ladder(),
                 placements::all()),
            reducible(), in_place_needs_intra(), fits_memory(false)) {
-    case_op const op(mpi);
+    case_op const op(mpi, mpi.at(starts()).large);
     auto const root = root_of(mpi);
     ignored const other(mpi);
     bool const in_place = mpi.at(in_place_axis()) && root.here, sends = root.other_side && !in_place;
@@ -34,14 +35,37 @@ ASSAY_TEST(coll, reduce,
     }
 }
 
+ASSAY_TEST(coll, reduce_algorithms, requirements{"coll.algorithms"},
+           over(axis_use{&algorithms()},
+                only(operations(),
+                     [](operation const& op) { return op.kind == op_kind::sum || op.kind == op_kind::affine; }),
+                algorithm_starts(), axis_use{&roots()}, axis_use{&in_place_axis()},
+                only(ignored_axis(), [](bool garbage) { return !garbage; }), algorithm_comms(), algorithm_types(),
+                algorithm_counts()),
+           reducible(), in_place_needs_intra(), thread_unsafe{}) {
+    chosen_algorithm chosen(mpi, started(mpi, "reduce"), mpi.at(operations()).kind == op_kind::affine);
+    body_coll_reduce(chosen.run());
+}
+
+namespace {
+std::string lacks_reduce_local_c(job const&) {
+    return has_procedure("MPI_Reduce_local_c") ? "" : "needs MPI_Reduce_local_c, which the MPI library lacks";
+}
+axis<bool> const widths("width",
+                        {{{"int", "", "counts of type int", nullptr}, false},
+                         {{"count", "", "counts of type MPI_Count; since MPI-4.0", lacks_reduce_local_c}, true}});
+} // namespace
+
 // One process alone (section 6.9.7), and what an operation says of itself.
 ASSAY_TEST(coll, reduce_local,
-           requirements{"coll.reduce_local", "coll.op.predefined", "coll.op.user", "coll.op.commutative"},
-           over(reducing(), datatypes::all(), counts::ladder(), placements::all()), reducible(),
+           requirements{"coll.reduce_local", "coll.op.predefined", "coll.op.user", "coll.op.commutative",
+                        "coll.large_count"},
+           over(reducing(), axis_use{&widths}, datatypes::all(), counts::ladder(), placements::all()), reducible(),
            where(type_axis(), count_ladder(), [](datatype const& type, count_value const& count) {
                return count.of(type.map) * static_cast<std::size_t>(std::abs(type.map.extent())) <= 16u << 20;
            })) {
-    case_op const op(mpi);
+    bool const large = mpi.at(widths);
+    case_op const op(mpi, large);
     reduction const data(op.op, *mpi.type_entry, mpi.key(0, mpi.rank, 0, mpi.rank, 0), 2);
     auto const left = data.operand(0, 0, mpi.elements), right = data.operand(1, 0, mpi.elements),
                both = data.result(std::array{0, 1}, 0, mpi.elements);
@@ -49,7 +73,8 @@ ASSAY_TEST(coll, reduce_local,
     auto& inout = mpi.unfilled(mpi.elements);
     in.fill({0, mpi.elements, 0, left.data()});
     inout.fill({0, mpi.elements, 0, right.data()});
-    mpi.ok(MPI_Reduce_local(in, inout, mpi.count, mpi.type, op));
+    if (large) mpi.ok(MPI_Reduce_local_c(in, inout, mpi.count, mpi.type, op));
+    else mpi.ok(MPI_Reduce_local(in, inout, mpi.count, mpi.type, op));
     inout.expect({0, mpi.elements, 0, both.data()}, "of the reduction");
     in.expect_unchanged();
 

@@ -1,4 +1,5 @@
 // Keller: "Scan sum"; MPI_Scan and MPI_Exscan (MPI-5.0 section 6.11), which have no meaning on intercommunicators.
+#include "suites/coll/algorithm.hpp"
 #include "suites/coll/operation.hpp"
 
 #include "mpi_calls.hpp"
@@ -14,12 +15,12 @@ axis<bool> const kinds("scan", {{{"inclusive", "", "MPI_Scan", nullptr}, false},
 ASSAY_TEST(coll, scan,
            requirements{"coll.scan.result", "coll.exscan.result", "coll.exscan.first", "coll.op.predefined",
                         "coll.op.loc", "coll.op.user", "coll.op.order", "coll.in_place", "coll.nonblocking",
-                        "coll.persistent"},
+                        "coll.persistent", "coll.large_count"},
            over(axis_use{&kinds}, reducing(), axis_use{&starts()}, axis_use{&in_place_axis()},
                 axis_use{&ignored_axis()}, communicators::intra(), datatypes::all(), counts::ladder(),
                 placements::all()),
            reducible(), fits_memory(false)) {
-    case_op const op(mpi);
+    case_op const op(mpi, mpi.at(starts()).large);
     ignored const other(mpi);
     bool const in_place = mpi.at(in_place_axis()), exclusive = mpi.at(kinds), nothing = exclusive && mpi.rank == 0;
     auto& out = mpi.unfilled(in_place ? 0 : mpi.elements);
@@ -42,4 +43,17 @@ ASSAY_TEST(coll, scan,
         }
         out.expect_unchanged();
     }
+}
+
+ASSAY_TEST(
+    coll, scan_algorithms, requirements{"coll.algorithms"},
+    over(axis_use{&algorithms()}, axis_use{&kinds},
+         only(operations(), [](operation const& op) { return op.kind == op_kind::sum || op.kind == op_kind::affine; }),
+         algorithm_starts(), axis_use{&in_place_axis()}, only(ignored_axis(), [](bool garbage) { return !garbage; }),
+         only(comm_axis(), [](communicator const& c) { return c.name == "world" || c.name == "reversed"; }),
+         algorithm_types(), algorithm_counts()),
+    reducible(), thread_unsafe{}) {
+    chosen_algorithm chosen(mpi, started(mpi, mpi.at(kinds) ? "exscan" : "scan"),
+                            mpi.at(operations()).kind == op_kind::affine);
+    body_coll_scan(chosen.run());
 }

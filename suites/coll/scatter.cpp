@@ -1,4 +1,5 @@
 // Keller: "Scatter", "Scatterv", "Scatterv stride" (MPI-5.0 section 6.6).
+#include "suites/coll/algorithm.hpp"
 #include "suites/coll/collective.hpp"
 
 #include "mpi_calls.hpp"
@@ -9,7 +10,7 @@ using namespace assay::coll;
 ASSAY_TEST(coll, scatter,
            requirements{"coll.scatter.data", "coll.scatter.displacements", "coll.scatter.not_significant",
                         "coll.in_place", "coll.intercommunicator.root", "coll.signature", "coll.nonblocking",
-                        "coll.persistent"},
+                        "coll.persistent", "coll.large_count"},
            over(only(forms(), [](form f) { return f != form::w; }), axis_use{&starts()}, axis_use{&roots()},
                 axis_use{&in_place_axis()}, axis_use{&block_axis()}, axis_use{&ignored_axis()}, communicators::usable(),
                 datatypes::all(), counts::ladder(), placements::all()),
@@ -30,8 +31,8 @@ ASSAY_TEST(coll, scatter,
     void* const send = root.here ? out.address() : other.address(out);
     int const send_count = root.here ? mpi.count : other.count(mpi.count);
     auto const send_type = root.here ? mpi.type : other.type(mpi.type);
-    auto const *counts = root.here ? places.counts.data() : other.array(places.counts),
-               *displacements = root.here ? places.displacements.data() : other.array(places.displacements);
+    auto const counts = root.here ? ints(places.counts) : other.array(places.counts),
+               displacements = root.here ? ints(places.displacements) : other.array(places.displacements);
     for (calling c(mpi); c.next();) {
         auto const key = [&](int to) {
             return mpi.key(root.side, root.rank, mpi.inter ? 1 - root.side : 0, to, c.round);
@@ -49,4 +50,15 @@ ASSAY_TEST(coll, scatter,
         else in.expect_untouched();
         out.expect_unchanged();
     }
+}
+
+ASSAY_TEST(coll, scatter_algorithms, requirements{"coll.algorithms"},
+           over(axis_use{&algorithms()}, only(forms(), [](form f) { return f == form::plain || f == form::v_stride; }),
+                algorithm_starts(), axis_use{&roots()}, axis_use{&in_place_axis()},
+                only(block_axis(), [](bool contiguous) { return !contiguous; }),
+                only(ignored_axis(), [](bool garbage) { return !garbage; }), algorithm_comms(), algorithm_types(),
+                algorithm_counts()),
+           in_place_needs_intra(), thread_unsafe{}) {
+    chosen_algorithm chosen(mpi, started(mpi, mpi.at(forms()) == form::plain ? "scatter" : "scatterv"));
+    body_coll_scatter(chosen.run());
 }

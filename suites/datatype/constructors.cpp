@@ -24,7 +24,7 @@ void move(test_run& mpi, path how, void* out, int n, MPI_Datatype from, void* in
     }
     int room = -7, position = 0;
     if (!mpi.ok(MPI_Pack_size(n, from, MPI_COMM_SELF, &room)) || room < 0) return;
-    std::vector<unsigned char> unit(static_cast<std::size_t>(room));
+    std::vector<unsigned char> unit(static_cast<std::size_t>(room) + 1); // never NULL, which is another question
     mpi.ok(MPI_Pack(out, n, from, unit.data(), room, &position, MPI_COMM_SELF));
     int const end = position;
     position = 0;

@@ -97,7 +97,7 @@ TEST(plan, keepsOnlyWhatIsSelected) {
     auto const names = names_of(make_plan(what, four));
     EXPECT_FALSE(names.empty());
     for (auto const& name : names) {
-        EXPECT_TRUE(matches("p2p.*/type=int/*", name) || matches("p2p.*/type=char/*", name)) << name;
+        EXPECT_TRUE(matches("p2p.*/type=int/*", name + "/") || matches("p2p.*/type=char/*", name + "/")) << name;
         EXPECT_EQ(name.find("comm=world/"), std::string::npos) << name;
     }
     selection globs;
@@ -227,12 +227,18 @@ TEST_F(plan_file, isReadInItsOwnOrder) {
     std::reverse(names.begin(), names.end());
     write(fmt::format("assay-plan 1 seed=1 cases={}\n{}\n", names.size(), fmt::join(names, "\n")));
     std::vector<std::string> read;
-    for (auto const& c : read_plan(path, four, hash)) read.push_back(c.name());
+    for (auto const& c : read_plan(path, four, hash, true)) read.push_back(c.name());
     EXPECT_EQ(read, names);
     auto const before = hash;
     write(fmt::format("assay-plan 1 seed=1 cases=1\n{}\n", names[0]));
-    read_plan(path, four, hash);
+    read_plan(path, four, hash, true);
     EXPECT_NE(hash, before);
+}
+
+TEST_F(plan_file, isRefusedWithCasesThatNeedAJobOfTheirOwn) {
+    write("assay-plan 1 seed=1 cases=1\nenv.abort/abort=world\n");
+    EXPECT_CONTAINS(refusal([&] { read_plan(path, four, hash); }), "--own-job=env.abort/abort=world");
+    EXPECT_EQ(read_plan(path, four, hash, true).size(), 1u);
 }
 
 TEST_F(plan_file, isRefusedWithoutItsHeader) {

@@ -1,6 +1,7 @@
 // The suite `self` of assay-suite-self: a ring of 2,000 cases that misbehave where the file named by ASSAY_SELF_FAULTS
-// says so. It shows that the runner charges exactly the case and the rank at fault. One line a fault:
+// says so. It shows that the runner charges exactly the case and the rank at fault. Suite `lone` has jobs of one case. One line a fault:
 //   <number of the case> <rank> segv|abort|spin|sleep|stop|_exit|exit|refuse|mpi_abort
+#include "framework/own_job.hpp"
 #include "framework/run.hpp"
 
 #include <chrono>
@@ -70,4 +71,43 @@ ASSAY_TEST(self, ring, requirements{"self.containment"},
     mpi.ok(MPI_Send(&sent, 1, MPI_INT, to, mpi.tag(), mpi.comm));
     mpi.ok(MPI_Wait(&request, MPI_STATUS_IGNORE));
     mpi.check(got == mpi.at(numbers) * 100 + from, "data", fmt::format("received {} from rank {}", got, from));
+}
+
+// Jobs of one case (framework/own_job.hpp): the runner tells an end that was announced from one that was not.
+namespace {
+enum class ending { in_peace, aborts, ignores, crashes, crashes_early, hangs };
+axis<ending> const endings("ending", {{{"in_peace", "", "nothing ends it", nullptr}, ending::in_peace},
+                                      {{"aborts", "", "announced, and so it is", nullptr}, ending::aborts},
+                                      {{"ignores", "", "announced, and nothing comes", nullptr}, ending::ignores},
+                                      {{"crashes", "", "announced, and it crashes", nullptr}, ending::crashes},
+                                      {{"crashes_early", "", "not announced", nullptr}, ending::crashes_early},
+                                      {{"hangs", "", "announced, and it hangs", nullptr}, ending::hangs}});
+} // namespace
+
+ASSAY_TEST(lone, job, requirements{"self.containment"}, over(axis_use{&endings}), own_job{}) {
+    auto const world = initialize(mpi);
+    mpi.check(world.size == mpi.the_job.np, "own",
+              fmt::format("{} processes instead of {}", world.size, mpi.the_job.np));
+    switch (mpi.at(endings)) {
+    case ending::in_peace: finalize(mpi); break;
+    case ending::aborts:
+        announce_end(9);
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (world.rank == 1) MPI_Abort(MPI_COMM_WORLD, 9);
+        else MPI_Barrier(MPI_COMM_WORLD);
+        break;
+    case ending::ignores:
+        announce_end();
+        finalize(mpi);
+        break;
+    case ending::crashes: announce_end(); [[fallthrough]];
+    case ending::crashes_early:
+        if (world.rank == 1) misbehave(mpi, "segv");
+        MPI_Barrier(MPI_COMM_WORLD);
+        break;
+    case ending::hangs:
+        announce_end();
+        misbehave(mpi, "sleep");
+        break;
+    }
 }

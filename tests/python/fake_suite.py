@@ -7,7 +7,9 @@ In a case with a fault the other ranks wait for the culprit, as they would in a 
 
 Kinds in a case: segv, exit, abort, silent, quiet_exit, spin, sleep, stop, escape (own session, deaf to SIGTERM),
 refuse, fail, advisory, unsupported, skip, slow, burn, abort_hang (the launcher hangs), kill_launcher, all_silent,
-library_abort (all are killed, one wrote to standard error before).
+library_abort (all are killed, one wrote to standard error before). In a case that has a job of its own: ends (the job
+has to end with exit code 1, and does), ends_otherwise (with another exit code than announced), ends_not, goes_on,
+ends_by_crash.
 Kinds at the start: no_hello, die_before_hello, launcher_fails, seed, plan, size, twice, finalize_hang, finalize_crash,
 stay (the launcher does not end).
 """
@@ -139,6 +141,8 @@ class FakeRank:
     def misbehave(self, case: str, fault: dict[str, Any]) -> str:
         """Do it, if this is the rank; otherwise wait for the rank that does. The outcome of the case, if it ends."""
         kind, culprit = fault["kind"], fault.get("rank", 1) == self.rank
+        if kind.startswith("ends") or kind == "goes_on":
+            self.say(f"A {self.now()} {json.dumps({'exit': 7 if kind == 'ends_otherwise' else 1})}")
         if kind in ("fail", "advisory", "unsupported", "skip", "slow", "burn"):
             return self.end_in_peace(case, kind, fault) if culprit else "-" if kind == "advisory" else "p"
         if kind == "library_abort" and culprit:
@@ -150,9 +154,18 @@ class FakeRank:
             self.dying(signal="SIGSEGV", call="MPI_Recv", in_mpi=True, stack=STACK)
             signal.signal(signal.SIGSEGV, signal.SIG_DFL)
             os.kill(os.getpid(), signal.SIGSEGV)
-        elif kind == "abort":
+        elif kind in ("abort", "ends", "ends_otherwise"):
             self.dying(exit=1, call="MPI_Abort", in_mpi=True, stack=STACK)
             os._exit(1)
+        elif kind == "ends_not":
+            self.wait()
+        elif kind == "goes_on":
+            self.find("must")
+            return "f"
+        elif kind == "ends_by_crash":
+            self.dying(signal="SIGSEGV", call="MPI_Abort", in_mpi=True, stack=STACK)
+            signal.signal(signal.SIGSEGV, signal.SIG_DFL)
+            os.kill(os.getpid(), signal.SIGSEGV)
         elif kind == "exit":
             self.dying(exit=3, call="MPI_Send", in_mpi=False, stack=STACK)
             os._exit(3)

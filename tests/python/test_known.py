@@ -156,6 +156,13 @@ def test_several_files_and_unused_entries(tmp_path: Path) -> None:
     ]
 
 
+def test_unused_entries_are_no_news_where_cases_were_left_out(tmp_path: Path) -> None:
+    entries = known(tmp_path, ENTRY + '[[known]]\ncase="p2p.other/*"\nreason="r"\nlink="x.c"')
+    entries.apply(Verdict(CASE, "t", "fail"), target())
+    assert "p2p.other/* matched no case" in entries.unused()[0]
+    assert entries.unused(part=True) == ["of 1 known failure not all cases were selected"]
+
+
 def test_an_entry_may_list_several_globs(tmp_path: Path) -> None:
     text = ENTRY.replace('"p2p.ring*/type=long_double_int/*"', '["p2p.ring*/type=int/*", "p2p.alltoall/*"]')
     entries = known(tmp_path, text)

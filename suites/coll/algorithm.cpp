@@ -1,0 +1,176 @@
+#include "suites/coll/algorithm.hpp"
+
+#include "suites/coll/collective.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <fmt/format.h>
+#include <optional>
+
+#include "mpi_calls.hpp"
+
+namespace assay::coll {
+namespace {
+
+constexpr int most = 11; // no library has more for one operation
+
+struct variable {
+    int index;
+    MPI_Datatype type;
+    struct item {
+        std::string name;
+        int value;
+    };
+    std::vector<item> items; // of an enumeration
+    // Without those that leave the choice to the library.
+    std::vector<int> algorithms() const {
+        std::vector<int> values;
+        for (auto const& i : items)
+            if (!i.name.ends_with("auto") && i.name != "ignore") values.push_back(i.value);
+        return values;
+    }
+    int value_of(std::string const& name) const {
+        for (auto const& i : items)
+            if (i.name == name) return i.value;
+        return -1;
+    }
+};
+
+std::optional<variable> find(std::string const& name) {
+    variable v{};
+    if (MPI_T_cvar_get_index(name.c_str(), &v.index) != MPI_SUCCESS) return {};
+    std::array<char, 8192> description{};
+    std::array<char, 256> found{};
+    int name_length = static_cast<int>(found.size()), length = static_cast<int>(description.size());
+    int verbosity = 0, bind = 0, scope = 0;
+    MPI_T_enum values = MPI_T_ENUM_NULL;
+    if (MPI_T_cvar_get_info(v.index, found.data(), &name_length, &verbosity, &v.type, &values, description.data(),
+                            &length, &bind, &scope) != MPI_SUCCESS)
+        return {};
+    if (bind != MPI_T_BIND_NO_OBJECT || scope == MPI_T_SCOPE_CONSTANT || scope == MPI_T_SCOPE_READONLY) return {};
+    if (v.type != MPI_INT && v.type != MPI_UNSIGNED && v.type != MPI_C_BOOL) return {};
+    std::string const text = description.data();
+    int n = 0;
+    name_length = static_cast<int>(found.size());
+    if (values != MPI_T_ENUM_NULL && MPI_T_enum_get_info(values, &n, found.data(), &name_length) == MPI_SUCCESS)
+        for (int i = 0; i < n; ++i) {
+            int value = 0;
+            name_length = static_cast<int>(found.size());
+            if (MPI_T_enum_get_item(values, i, &value, found.data(), &name_length) == MPI_SUCCESS)
+                v.items.push_back({found.data(), value});
+        }
+    // MPICH has enumerations that it does not tell as such: one line of the description each.
+    if (v.items.empty() && name.starts_with("MPIR_CVAR_"))
+        for (std::size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 1)) {
+            auto const line = text.substr(at + 1, text.find('\n', at + 1) - at - 1);
+            if (auto const dash = line.find(" - "); dash != std::string::npos)
+                v.items.push_back({line.substr(0, line.find(' ')), static_cast<int>(v.items.size())});
+        }
+    return v;
+}
+
+std::string upper(std::string text) {
+    for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    return text;
+}
+
+// The tools interface is open as long as one of these lives.
+struct tools_open {
+    tools_open() {
+        int provided = 0;
+        open = MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) == MPI_SUCCESS;
+    }
+    ~tools_open() {
+        if (open) MPI_T_finalize();
+    }
+    bool open = false;
+};
+
+int access(test_run& mpi, int variable, std::optional<int> value) {
+    MPI_T_cvar_handle handle = MPI_T_CVAR_HANDLE_NULL;
+    int count = 0, held = 0; // a bool is its first byte
+    if (!mpi.ok(MPI_T_cvar_handle_alloc(variable, nullptr, &handle, &count))) return 0;
+    if (value) mpi.ok(MPI_T_cvar_write(handle, &*value));
+    else mpi.ok(MPI_T_cvar_read(handle, &held));
+    mpi.ok(MPI_T_cvar_handle_free(&handle));
+    return held;
+}
+
+} // namespace
+
+axis<int> const& algorithms() {
+    static axis<int> const axis("algorithm", [] {
+        std::vector<assay::axis<int>::entry> entries;
+        for (int n = 1; n < most; ++n)
+            entries.push_back({{std::to_string(n), "", "alternative number " + std::to_string(n), nullptr}, n});
+        return entries;
+    }());
+    return axis;
+}
+
+axis_use algorithm_starts() {
+    return only(starts(), [](start s) { return !s.large && s.how != start::polled; });
+}
+axis_use algorithm_comms() {
+    return only(comm_axis(), [](communicator const& c) {
+        return c.name == "world" || c.name == "reversed" || c.name == "inter_halved";
+    });
+}
+axis_use algorithm_types() {
+    return only(type_axis(), [](datatype const& t) { return t.name == "int" || t.name == "vector_int"; });
+}
+axis_use algorithm_counts() {
+    return only(count_ladder(), [](count_value const& c) {
+        return c.n == 0 || c.n == 1 || c.n == 7 || c.n == 1024 || c.n == 8192 || c.n == 65536;
+    });
+}
+
+std::string started(test_run const& mpi, std::string const& operation) {
+    return (mpi.at(starts()).how == start::blocking ? "" : "i") + operation;
+}
+
+chosen_algorithm::chosen_algorithm(test_run& mpi, std::string const& operation, bool in_order) : mpi_(mpi) {
+    tools_open const tools;
+    if (!tools.open) mpi.unsupported("MPI_T_init_thread failed");
+    auto const wanted = static_cast<std::size_t>(mpi.at(algorithms())) - 1;
+    bool const nonblocking = operation.starts_with('i');
+    // MPICH: a variable for each operation and kind of communicator, looked at in each call. What is done below it
+    // for the machine at hand is to be left out.
+    if (auto v = find(fmt::format("MPIR_CVAR_{}_{}_ALGORITHM", upper(operation), mpi.inter ? "INTER" : "INTRA"))) {
+        auto const values = v->algorithms();
+        if (wanted >= values.size())
+            mpi.unsupported(fmt::format("the MPI library has {} algorithms for this operation", values.size()));
+        set(v->index, values[wanted]);
+        if (auto const device = find("MPIR_CVAR_DEVICE_COLLECTIVES"); device && device->value_of("none") >= 0)
+            set(device->index, device->value_of("none"));
+        // Open MPI: component tuned for blocking operations, libnbc for others; looked at when a communicator is made.
+    } else if (auto const w = find((nonblocking ? "coll_libnbc_" : "coll_tuned_") + operation + "_algorithm")) {
+        if (in_order) mpi.unsupported("the algorithm is used whether it keeps the order of operands or not");
+        if (mpi.inter) mpi.unsupported("the algorithms of intercommunicators cannot be chosen");
+        auto const values = w->algorithms();
+        if (wanted >= values.size())
+            mpi.unsupported(fmt::format("the MPI library has {} algorithms for this operation", values.size()));
+        if (!nonblocking) {
+            auto const dynamic = find("coll_tuned_use_dynamic_rules");
+            if (!dynamic) mpi.unsupported("coll_tuned_use_dynamic_rules cannot be set while the library runs");
+            set(dynamic->index, 1);
+        }
+        set(w->index, values[wanted]);
+    } else mpi.unsupported("the MPI library has no control variable to choose the algorithm");
+    mpi.ok(MPI_Comm_dup(mpi.comm, &comm_));
+    run_ = &mpi.on(comm_, {.rank = mpi.rank, .size = mpi.size, .remote_size = mpi.remote_size, .side = mpi.side});
+}
+
+void chosen_algorithm::set(int variable, int value) {
+    settings_.push_back({variable, access(mpi_, variable, {})});
+    access(mpi_, variable, value);
+}
+
+chosen_algorithm::~chosen_algorithm() {
+    tools_open const tools;
+    if (comm_ != MPI_COMM_NULL) mpi_.ok(MPI_Comm_free(&comm_));
+    for (auto s = settings_.rbegin(); s != settings_.rend(); ++s) access(mpi_, s->variable, s->before);
+}
+
+} // namespace assay::coll

@@ -1,0 +1,13 @@
+// What the tests of the environment share.
+#pragma once
+#include "framework/own_job.hpp"
+#include "framework/run.hpp"
+
+#include <unistd.h>
+
+namespace assay::env {
+
+// Leaves the body where the library implements an older version of the standard, in which something else held.
+void since(test_run& mpi, int version, int subversion);
+
+} // namespace assay::env

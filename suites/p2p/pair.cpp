@@ -1,0 +1,82 @@
+#include "suites/p2p/pair.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <sched.h>
+
+#include "mpi_calls.hpp"
+
+namespace assay::p2p {
+
+pair pair_of(test_run const& mpi) {
+    if (mpi.inter) return {mpi.rank, mpi.rank, mpi.rank >= mpi.remote_size};
+    return {(mpi.rank + 1) % mpi.size, (mpi.rank - 1 + mpi.size) % mpi.size, false};
+}
+
+namespace {
+bool is_one_of(communicator const& c, std::initializer_list<char const*> names) {
+    return std::any_of(names.begin(), names.end(), [&](char const* name) { return c.name == name; });
+}
+} // namespace
+
+axis_use few_communicators() {
+    return only(comm_axis(), [](communicator const& c) {
+        return is_one_of(c, {"world", "self", "reversed", "inter_halved"});
+    });
+}
+axis_use few_intracommunicators() {
+    return only(comm_axis(), [](communicator const& c) { return is_one_of(c, {"world", "self", "reversed"}); });
+}
+
+void await_receiver(test_run& mpi, pair const& p, std::source_location where) {
+    mpi.ok(MPI_Sendrecv(nullptr, 0, MPI_BYTE, p.from, mpi.tag(15), nullptr, 0, MPI_BYTE, p.to, mpi.tag(15), mpi.comm,
+                        MPI_STATUS_IGNORE),
+           where);
+}
+void await_sender(test_run& mpi, pair const& p, std::source_location where) {
+    mpi.ok(MPI_Sendrecv(nullptr, 0, MPI_BYTE, p.to, mpi.tag(15), nullptr, 0, MPI_BYTE, p.from, mpi.tag(15), mpi.comm,
+                        MPI_STATUS_IGNORE),
+           where);
+}
+
+std::vector<int> message(std::uint64_t key, std::size_t n) {
+    std::vector<int> values(n);
+    for (std::size_t i = 0; i < n; ++i) values[i] = static_cast<int>(splitmix64(key ^ i) & 0x7fffffff);
+    return values;
+}
+
+bool expect_message(test_run& mpi, std::vector<int> const& got, std::uint64_t key, std::size_t n,
+                    std::string const& who, std::source_location where) {
+    auto expected = message(key, n);
+    expected.resize(std::max(n, got.size()), poison_int);
+    for (std::size_t i = 0; i < got.size(); ++i)
+        if (got[i] != expected[i])
+            return mpi.check(false, i < n ? "data" : "guard",
+                             fmt::format("{}: int {} of {} is {:#x}, expected {:#x}{}", who, i, n, got[i], expected[i],
+                                         i < n ? "" : " (as before: the message is shorter)"),
+                             where);
+    return true;
+}
+
+void expect_status(test_run& mpi, MPI_Status const& status, int source, int tag, std::size_t ints,
+                   std::source_location where) {
+    mpi.expect(status, where).source(source).tag(tag).count(ints, MPI_INT, sizeof(int)).not_cancelled();
+}
+
+void expect_null_status(test_run& mpi, MPI_Status const& status, std::source_location where) {
+    mpi.expect(status, where).source(MPI_PROC_NULL).tag(MPI_ANY_TAG).count(0, MPI_INT, sizeof(int)).not_cancelled();
+}
+
+bool advise(test_run& mpi, bool holds, char const* kind, std::string const& text, std::source_location where) {
+    return mpi.check(holds, kind, text, where, level::advisory);
+}
+
+int class_of(int code) {
+    int c = -1;
+    MPI_Error_class(code, &c);
+    return c;
+}
+
+void let_others_run() { sched_yield(); }
+
+} // namespace assay::p2p

@@ -1,0 +1,653 @@
+// What the completing and the asking procedures say of lists of null, inactive, pending and complete requests (MPI-5.0
+// sections 3.7.3, 3.7.5 and 3.7.6).
+#include "suites/p2p/pair.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <fmt/format.h>
+
+#include "mpi_calls.hpp"
+
+using namespace assay;
+using namespace assay::p2p;
+
+namespace {
+
+enum class call {
+    wait,
+    test,
+    waitall,
+    testall,
+    waitany,
+    testany,
+    waitsome,
+    testsome,
+    get_status,
+    get_status_all,
+    get_status_any,
+    get_status_some
+};
+axis<call> const
+    calls("call",
+          {{{"wait", "", "MPI_Wait", nullptr}, call::wait},
+           {{"test", "", "MPI_Test", nullptr}, call::test},
+           {{"waitall", "", "MPI_Waitall", nullptr}, call::waitall},
+           {{"testall", "", "MPI_Testall", nullptr}, call::testall},
+           {{"waitany", "", "MPI_Waitany", nullptr}, call::waitany},
+           {{"testany", "", "MPI_Testany", nullptr}, call::testany},
+           {{"waitsome", "", "MPI_Waitsome", nullptr}, call::waitsome},
+           {{"testsome", "", "MPI_Testsome", nullptr}, call::testsome},
+           {{"get_status", "", "MPI_Request_get_status", nullptr}, call::get_status},
+           {{"get_status_all", "", "MPI_Request_get_status_all, since MPI-4.1", nullptr}, call::get_status_all},
+           {{"get_status_any", "", "MPI_Request_get_status_any, since MPI-4.1", nullptr}, call::get_status_any},
+           {{"get_status_some", "", "MPI_Request_get_status_some, since MPI-4.1", nullptr}, call::get_status_some}});
+
+bool is_single(call c) { return c == call::wait || c == call::test || c == call::get_status; }
+bool is_all(call c) { return c == call::waitall || c == call::testall || c == call::get_status_all; }
+bool is_any(call c) { return c == call::waitany || c == call::testany || c == call::get_status_any; }
+bool waits(call c) { return c == call::wait || c == call::waitall || c == call::waitany || c == call::waitsome; }
+bool since_41(call c) { return c > call::get_status; }
+bool since_31(call c) { return !since_41(c); }
+bool only_looks(call c) { return c >= call::get_status; }
+
+// What one call said, every output poisoned before.
+struct answer {
+    int code = MPI_SUCCESS;
+    int flag = -7;     // true from calls that wait
+    int index = -7;    // of the calls for any
+    int outcount = -7; // of the calls for some
+    std::vector<int> indices;
+    std::vector<MPI_Status> statuses; // one of the single calls and those for any
+};
+
+answer ask(call c, std::vector<MPI_Request>& requests, bool ignore = false) {
+    answer a;
+    auto const n = static_cast<int>(requests.size());
+    a.indices.assign(requests.size() + 1, -7);
+    a.statuses.assign(requests.size() + 1, poisoned_status());
+    auto* const all = ignore ? MPI_STATUSES_IGNORE : a.statuses.data();
+    auto* const one = ignore ? MPI_STATUS_IGNORE : a.statuses.data();
+    auto* const r = requests.data();
+    switch (c) {
+    case call::wait: a.code = MPI_Wait(r, one); break;
+    case call::test: a.code = MPI_Test(r, &a.flag, one); break;
+    case call::waitall: a.code = MPI_Waitall(n, r, all); break;
+    case call::testall: a.code = MPI_Testall(n, r, &a.flag, all); break;
+    case call::waitany: a.code = MPI_Waitany(n, r, &a.index, one); break;
+    case call::testany: a.code = MPI_Testany(n, r, &a.index, &a.flag, one); break;
+    case call::waitsome: a.code = MPI_Waitsome(n, r, &a.outcount, a.indices.data(), all); break;
+    case call::testsome: a.code = MPI_Testsome(n, r, &a.outcount, a.indices.data(), all); break;
+    case call::get_status: a.code = MPI_Request_get_status(*r, &a.flag, one); break;
+    case call::get_status_all: a.code = MPI_Request_get_status_all(n, r, &a.flag, all); break;
+    case call::get_status_any: a.code = MPI_Request_get_status_any(n, r, &a.index, &a.flag, one); break;
+    case call::get_status_some: a.code = MPI_Request_get_status_some(n, r, &a.outcount, a.indices.data(), all); break;
+    }
+    if (waits(c)) a.flag = 1;
+    return a;
+}
+
+char const* what_index(call c) { return is_any(c) ? "index" : "outcount"; }
+
+// The answer to a list without an active request.
+void expect_nothing_active(test_run& mpi, call c, answer const& a, std::size_t length) {
+    mpi.ok(a.code);
+    if (is_single(c) || is_all(c) || is_any(c))
+        mpi.check(a.flag == 1, "request", fmt::format("flag is {}, expected true: no request is active", a.flag));
+    if (!is_single(c) && !is_all(c)) {
+        int const said = is_any(c) ? a.index : a.outcount;
+        mpi.check(said == MPI_UNDEFINED, "request",
+                  fmt::format("{} is {}, expected MPI_UNDEFINED: no request is active", what_index(c), said));
+    }
+    std::size_t const written = is_all(c) ? length : is_single(c) || is_any(c) ? 1 : 0;
+    for (std::size_t i = 0; i < written; ++i) mpi.expect(a.statuses[i]).empty();
+}
+
+enum class list { inactive, mixed, single };
+axis<list> const lists("list", {{{"inactive", "", "three requests that were never started", nullptr}, list::inactive},
+                                {{"mixed", "", "null and inactive requests", nullptr}, list::mixed}});
+enum class kind { nonblocking, persistent };
+axis<kind> const kinds("request", {{{"irecv", "", "nonblocking", nullptr}, kind::nonblocking},
+                                   {{"recv_init", "", "persistent", nullptr}, kind::persistent}});
+
+// Receives of the messages with tags 0 and 1, active or (persistent) started.
+MPI_Request receive(test_run& mpi, kind k, std::vector<int>& into, int from, int tag) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    auto const n = static_cast<int>(into.size());
+    if (k == kind::nonblocking) {
+        mpi.ok(MPI_Irecv(into.data(), n, MPI_INT, from, tag, mpi.comm, &request));
+    } else {
+        mpi.ok(MPI_Recv_init(into.data(), n, MPI_INT, from, tag, mpi.comm, &request));
+        mpi.ok(MPI_Start(&request));
+    }
+    return request;
+}
+
+void expect_done(test_run& mpi, kind k, MPI_Request& request) {
+    if (k == kind::nonblocking) {
+        mpi.check_null(request);
+        return;
+    }
+    if (!mpi.check(request != MPI_REQUEST_NULL, "request", "a persistent request must stay when it completes")) return;
+    int flag = -7;
+    auto status = poisoned_status();
+    mpi.ok(MPI_Test(&request, &flag, &status));
+    mpi.check(flag == 1, "request", "a persistent request that completed must be inactive: MPI_Test gives flag false");
+    mpi.expect(status).empty();
+    mpi.ok(MPI_Request_free(&request));
+    mpi.check_null(request);
+}
+
+constexpr std::size_t ints = 5;
+
+} // namespace
+
+static void nothing_active(test_run& mpi) {
+    auto const c = mpi.at(calls);
+    auto const p = pair_of(mpi);
+    if (p.idle) return;
+    auto in = room(ints), out = message(mpi.key_to(p.to), ints);
+    // Both ends are persistent and never started before the question.
+    std::vector<MPI_Request> requests(3, MPI_REQUEST_NULL);
+    MPI_Request &receiving = requests[mpi.at(lists) == list::mixed ? 1 : 0], sending = MPI_REQUEST_NULL;
+    mpi.ok(MPI_Recv_init(in.data(), ints, MPI_INT, p.from, mpi.tag(), mpi.comm, &receiving));
+    mpi.ok(MPI_Send_init(out.data(), ints, MPI_INT, p.to, mpi.tag(), mpi.comm, &sending));
+    if (mpi.at(lists) == list::inactive)
+        for (std::size_t i : {1u, 2u})
+            mpi.ok(MPI_Recv_init(in.data(), ints, MPI_INT, p.from, mpi.tag(), mpi.comm, &requests[i]));
+    if (is_single(c)) {
+        std::vector<MPI_Request> one{receiving};
+        expect_nothing_active(mpi, c, ask(c, one), 1);
+        mpi.check(one[0] == receiving, "request", "the handle of an inactive request was changed");
+    } else {
+        auto asked = requests;
+        expect_nothing_active(mpi, c, ask(c, asked), requests.size());
+        mpi.check(asked == requests, "request", "the handles of inactive requests were changed");
+    }
+    // It did no harm: the requests can be started.
+    std::array<MPI_Request, 2> both{receiving, sending};
+    std::array<MPI_Status, 2> statuses{poisoned_status(), poisoned_status()};
+    mpi.ok(MPI_Startall(2, both.data()));
+    mpi.ok(MPI_Waitall(2, both.data(), statuses.data()));
+    expect_status(mpi, statuses[0], p.from, mpi.tag(), ints);
+    expect_message(mpi, in, mpi.key_from(p.from), ints, "first start behind the question");
+    mpi.ok(MPI_Request_free(&sending));
+    for (auto& request : requests)
+        if (request != MPI_REQUEST_NULL) mpi.ok(MPI_Request_free(&request));
+}
+
+ASSAY_TEST(p2p, requests_inactive,
+           requirements{"p2p.inactive.empty_status", "p2p.inactive.undefined_index", "p2p.inactive.stays"},
+           over(only(calls, since_31), axis_use{&lists}, few_communicators())) {
+    nothing_active(mpi);
+}
+ASSAY_TEST(p2p, get_status_inactive, requirements{"p2p.get_status.inactive"},
+           over(only(calls, since_41), axis_use{&lists}, few_communicators()),
+           needs_procedures({"MPI_Request_get_status_any", "MPI_Request_get_status_all",
+                             "MPI_Request_get_status_some"})) {
+    nothing_active(mpi);
+}
+
+static void mixed_list(test_run& mpi) {
+    auto const c = mpi.at(calls);
+    auto const k = mpi.at(kinds);
+    auto const p = pair_of(mpi);
+    if (p.idle) return;
+    std::array<std::vector<int>, 2> in{room(ints), room(ints + 1)};
+    std::array<std::vector<int>, 2> out{message(mpi.key_to(p.to, 0), ints), message(mpi.key_to(p.to, 1), ints + 1)};
+    auto unused = room(1);
+    std::array<MPI_Request, 2> sends{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    std::vector<MPI_Request> requests(5, MPI_REQUEST_NULL);
+    mpi.ok(MPI_Recv_init(unused.data(), 1, MPI_INT, p.from, mpi.tag(2), mpi.comm, &requests[1]));
+    requests[2] = receive(mpi, k, in[0], p.from, mpi.tag(0));
+    requests[4] = receive(mpi, k, in[1], p.from, mpi.tag(1));
+    for (int i : {0, 1})
+        mpi.ok(MPI_Isend(out[static_cast<std::size_t>(i)].data(), static_cast<int>(ints) + i, MPI_INT, p.to, mpi.tag(i),
+                         mpi.comm, &sends[static_cast<std::size_t>(i)]));
+    MPI_Request const inactive = requests[1];
+    auto const expect_received = [&](int index, MPI_Status const& status) {
+        if (!mpi.check(index == 2 || index == 4, "request",
+                       fmt::format("request {} is named, expected 2 or 4: the others are null or inactive", index)))
+            return;
+        int const i = index == 2 ? 0 : 1;
+        expect_status(mpi, status, p.from, mpi.tag(i), ints + static_cast<std::size_t>(i));
+        expect_message(mpi, in[static_cast<std::size_t>(i)], mpi.key_from(p.from, i),
+                       ints + static_cast<std::size_t>(i), fmt::format("request {}", index));
+    };
+    auto const before = requests;
+    if (is_single(c)) {
+        for (int index : {2, 4}) {
+            std::vector<MPI_Request> one{requests[static_cast<std::size_t>(index)]};
+            answer a;
+            // A request that was only looked at says the same again, and is then completed like any other.
+            for (int times = only_looks(c) ? 2 : 1; times > 0; --times) {
+                until([&] { return (a = ask(c, one)).flag != 0 || a.code != MPI_SUCCESS; });
+                mpi.ok(a.code);
+                expect_received(index, a.statuses[0]);
+            }
+            if (only_looks(c)) {
+                mpi.check(one[0] == before[static_cast<std::size_t>(index)], "request",
+                          "MPI_Request_get_status changed the handle");
+                auto status = poisoned_status();
+                mpi.ok(MPI_Wait(one.data(), &status));
+                expect_received(index, status);
+            }
+            requests[static_cast<std::size_t>(index)] = one[0];
+        }
+    } else if (is_all(c)) {
+        answer a;
+        for (int times = only_looks(c) ? 2 : 1; times > 0; --times) {
+            until([&] { return (a = ask(c, requests)).flag != 0 || a.code != MPI_SUCCESS; });
+            mpi.ok(a.code);
+            for (int index = 0; index < 5; ++index) {
+                auto const& status = a.statuses[static_cast<std::size_t>(index)];
+                if (index == 2 || index == 4) expect_received(index, status);
+                else mpi.expect(status).empty();
+            }
+        }
+    } else if (is_any(c)) {
+        std::vector<int> named;
+        for (int times = 0; times < 2; ++times) {
+            answer a;
+            until([&] { return (a = ask(c, requests)).flag != 0 || a.code != MPI_SUCCESS; });
+            mpi.ok(a.code);
+            expect_received(a.index, a.statuses[0]);
+            named.push_back(a.index);
+        }
+        if (!only_looks(c)) {
+            mpi.check(named[0] != named[1], "request", fmt::format("request {} is named twice", named[0]));
+            auto const a = ask(c, requests);
+            expect_nothing_active(mpi, c, a, requests.size());
+        }
+    } else {
+        std::vector<int> named;
+        auto const patience = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+        // Those for some that only look name what is complete again each time.
+        until([&] {
+            auto const a = ask(c, requests);
+            if (only_looks(c)) {
+                named.clear();
+                if (std::chrono::steady_clock::now() > patience) return true;
+            }
+            if (!mpi.ok(a.code)) return true;
+            if (!mpi.check(a.outcount >= (waits(c) ? 1 : 0) && a.outcount <= 2, "request",
+                           fmt::format("outcount is {} with two active requests", a.outcount)))
+                return true;
+            for (std::size_t i = 0; i < static_cast<std::size_t>(a.outcount); ++i) {
+                expect_received(a.indices[i], a.statuses[i]);
+                named.push_back(a.indices[i]);
+            }
+            return named.size() >= 2;
+        });
+        std::sort(named.begin(), named.end());
+        mpi.check(named == std::vector<int>{2, 4}, "request", "each complete request must be named once");
+        if (!only_looks(c)) expect_nothing_active(mpi, c, ask(c, requests), requests.size());
+    }
+    if (only_looks(c) && !is_single(c)) {
+        mpi.check(requests == before, "request", "a call that only looks changed a handle");
+        std::array<MPI_Status, 5> statuses;
+        statuses.fill(poisoned_status());
+        mpi.ok(MPI_Waitall(5, requests.data(), statuses.data()));
+        for (int index : {2, 4}) expect_received(index, statuses[static_cast<std::size_t>(index)]);
+    }
+    mpi.check(requests[1] == inactive, "request", "the handle of the inactive request was changed");
+    for (std::size_t i : {0u, 3u}) mpi.check(requests[i] == MPI_REQUEST_NULL, "request", "a null handle was changed");
+    for (std::size_t i : {2u, 4u}) expect_done(mpi, k, requests[i]);
+    mpi.ok(MPI_Request_free(&requests[1]));
+    mpi.ok(MPI_Waitall(2, sends.data(), MPI_STATUSES_IGNORE));
+    for (auto const& v : unused) mpi.check(v == poison_int, "data", "an inactive receive changed its buffer");
+}
+
+ASSAY_TEST(p2p, requests_mixed,
+           requirements{"p2p.completion.null_in_list", "p2p.completion.any_one", "p2p.completion.all_statuses",
+                        "p2p.get_status.keeps"},
+           over(only(calls, since_31), axis_use{&kinds}, few_communicators()),
+           note{"a list of a null, an inactive, an active, a null and another active request"}) {
+    mixed_list(mpi);
+}
+ASSAY_TEST(p2p, get_status_mixed, requirements{"p2p.get_status.any", "p2p.get_status.all", "p2p.get_status.some"},
+           over(only(calls, since_41), axis_use{&kinds}, few_communicators()),
+           note{"a list of a null, an inactive, an active, a null and another active request"},
+           needs_procedures({"MPI_Request_get_status_any", "MPI_Request_get_status_all",
+                             "MPI_Request_get_status_some"})) {
+    mixed_list(mpi);
+}
+
+static void pending_list(test_run& mpi) {
+    auto const c = mpi.at(calls);
+    auto const k = mpi.at(kinds);
+    auto const p = pair_of(mpi);
+    if (p.idle) return;
+    std::array<std::vector<int>, 2> in{room(ints), room(ints)};
+    std::array<std::vector<int>, 2> out{message(mpi.key_to(p.to, 0), ints), message(mpi.key_to(p.to, 1), ints)};
+    std::array<MPI_Request, 2> sends{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    std::vector<MPI_Request> requests{receive(mpi, k, in[0], p.from, mpi.tag(0)),
+                                      receive(mpi, k, in[1], p.from, mpi.tag(1))};
+    auto const before = requests;
+    auto const send = [&](int i) {
+        mpi.ok(MPI_Isend(out[static_cast<std::size_t>(i)].data(), ints, MPI_INT, p.to, mpi.tag(i), mpi.comm,
+                         &sends[static_cast<std::size_t>(i)]));
+    };
+    auto const expect_pending = [&](std::vector<MPI_Request>& asked, char const* when) {
+        auto const a = ask(c, asked);
+        mpi.ok(a.code);
+        if (is_single(c) || is_all(c) || is_any(c))
+            mpi.check(a.flag == 0, "request", fmt::format("{}: flag is {}, expected false", when, a.flag));
+        if (is_any(c))
+            mpi.check(a.index == MPI_UNDEFINED, "request",
+                      fmt::format("{}: index is {}, expected MPI_UNDEFINED", when, a.index));
+        if (!is_single(c) && !is_all(c) && !is_any(c))
+            mpi.check(a.outcount == 0, "request", fmt::format("{}: outcount is {}, expected 0", when, a.outcount));
+        // A handle that became null cannot be asked again.
+        return mpi.check(asked.size() == 1 || asked == before, "request",
+                         fmt::format("{}: a request was changed", when));
+    };
+    if (!waits(c))
+        for (int poll = 0; poll < polls; ++poll) {
+            bool fine = true;
+            if (is_single(c)) {
+                for (auto& request : requests) {
+                    std::vector<MPI_Request> one{request};
+                    fine = expect_pending(one, "nothing was sent") && fine;
+                    fine = mpi.check(one[0] == request, "request", "a pending request was changed") && fine;
+                }
+            } else {
+                fine = expect_pending(requests, "nothing was sent");
+            }
+            if (!fine) {
+                requests = before; // whatever was said: they are pending
+                break;
+            }
+        }
+    await_receiver(mpi, p); // nobody sends before the receiver asked
+    send(1);
+    // The second one completes. Calls for one and for some name it, those for all do not return it yet.
+    bool second_done = false;
+    auto const expect_second = [&](MPI_Status const& status) {
+        expect_status(mpi, status, p.from, mpi.tag(1), ints);
+        expect_message(mpi, in[1], mpi.key_from(p.from, 1), ints, "the second receive");
+        second_done = !only_looks(c);
+    };
+    if (is_all(c)) {
+        for (int poll = 0; !waits(c) && poll < 20 * polls; ++poll, let_others_run())
+            if (!expect_pending(requests, "the first message was not sent")) break;
+    } else {
+        std::vector<MPI_Request> asked = is_single(c) ? std::vector{requests[1]} : requests;
+        answer a;
+        until([&] {
+            a = ask(c, asked);
+            return !mpi.ok(a.code) || (is_single(c) || is_any(c) ? a.flag != 0 : a.outcount != 0);
+        });
+        if (!is_single(c)) {
+            int const named = is_any(c) ? a.index : a.indices[0];
+            if (!is_any(c))
+                mpi.check(a.outcount == 1, "request",
+                          fmt::format("outcount is {}, expected 1: one of two requests is complete", a.outcount));
+            mpi.check(named == 1, "request",
+                      fmt::format("request {} is named, expected 1: the other one is pending", named));
+            requests = asked;
+        } else {
+            requests[1] = asked[0];
+        }
+        expect_second(a.statuses[0]);
+    }
+    for (int v : in[0])
+        if (!mpi.check(v == poison_int, "data", "a receive whose message was not sent changed its buffer")) break;
+    if (second_done && k == kind::nonblocking) mpi.check_null(requests[1]);
+    await_receiver(mpi, p);
+    send(0);
+    std::array<MPI_Status, 2> statuses{poisoned_status(), poisoned_status()};
+    mpi.ok(MPI_Waitall(2, requests.data(), statuses.data()));
+    expect_status(mpi, statuses[0], p.from, mpi.tag(0), ints);
+    if (second_done) mpi.expect(statuses[1]).empty();
+    else expect_second(statuses[1]);
+    for (int i : {0, 1})
+        expect_message(mpi, in[static_cast<std::size_t>(i)], mpi.key_from(p.from, i), ints,
+                       fmt::format("receive {}", i));
+    for (auto& request : requests) expect_done(mpi, k, request);
+    mpi.ok(MPI_Waitall(2, sends.data(), MPI_STATUSES_IGNORE));
+}
+
+ASSAY_TEST(p2p, requests_pending,
+           requirements{"p2p.completion.pending", "p2p.completion.testall_none", "p2p.completion.one_of_two",
+                        "p2p.get_status.pending"},
+           over(only(calls, since_31), axis_use{&kinds}, few_communicators()),
+           note{"two receives: of neither, then of the second one the message was sent"}) {
+    pending_list(mpi);
+}
+ASSAY_TEST(p2p, get_status_pending, requirements{"p2p.get_status.list_pending"},
+           over(only(calls, since_41), axis_use{&kinds}, few_communicators()),
+           note{"two receives: of neither, then of the second one the message was sent"},
+           needs_procedures({"MPI_Request_get_status_any", "MPI_Request_get_status_all",
+                             "MPI_Request_get_status_some"})) {
+    pending_list(mpi);
+}
+
+static void ignored_status(test_run& mpi) {
+    auto const c = mpi.at(calls);
+    auto const k = mpi.at(kinds);
+    auto const p = pair_of(mpi);
+    if (p.idle) return;
+    auto in = room(ints), out = message(mpi.key_to(p.to), ints);
+    MPI_Request send = MPI_REQUEST_NULL;
+    std::vector<MPI_Request> requests{receive(mpi, k, in, p.from, mpi.tag())};
+    mpi.ok(MPI_Isend(out.data(), ints, MPI_INT, p.to, mpi.tag(), mpi.comm, &send));
+    until([&] {
+        auto const a = ask(c, requests, true);
+        return !mpi.ok(a.code) || (is_single(c) || is_all(c) || is_any(c) ? a.flag != 0 : a.outcount != 0);
+    });
+    if (only_looks(c)) mpi.ok(MPI_Wait(requests.data(), MPI_STATUS_IGNORE));
+    expect_message(mpi, in, mpi.key_from(p.from), ints, "with an ignored status");
+    expect_done(mpi, k, requests[0]);
+    mpi.ok(MPI_Wait(&send, MPI_STATUS_IGNORE));
+}
+
+ASSAY_TEST(p2p, requests_ignored_status, requirements{"p2p.status.ignore", "p2p.statuses.ignore"},
+           over(only(calls, since_31), axis_use{&kinds}, few_communicators())) {
+    ignored_status(mpi);
+}
+ASSAY_TEST(p2p, get_status_ignored_status, requirements{"p2p.get_status.ignore"},
+           over(only(calls, since_41), axis_use{&kinds}, few_communicators()),
+           needs_procedures({"MPI_Request_get_status_any", "MPI_Request_get_status_all",
+                             "MPI_Request_get_status_some"})) {
+    ignored_status(mpi);
+}
+
+// A receive that is too small for its message is wrong use; what a library is asked to say of it by MPI_ERR_IN_STATUS is
+// worth knowing.
+ASSAY_TEST(p2p, requests_error, requirements{"p2p.completion.err_in_status", "p2p.completion.single_error"},
+           over(only(calls, [](call c) { return !only_looks(c); }), few_communicators()),
+           note{"of three receives the second one is too small"}) {
+    auto const c = mpi.at(calls);
+    auto const p = pair_of(mpi);
+    if (p.idle) return;
+    std::array<std::vector<int>, 3> in{room(ints), room(ints), room(ints)}, out;
+    std::vector<MPI_Request> requests(3, MPI_REQUEST_NULL), sends(3, MPI_REQUEST_NULL);
+    for (int i = 0; i < 3; ++i) {
+        auto const u = static_cast<std::size_t>(i);
+        out[u] = message(mpi.key_to(p.to, i), ints);
+        // Only three of the five ints may be written in the second.
+        mpi.ok(MPI_Irecv(in[u].data(), i == 1 ? 3 : static_cast<int>(ints), MPI_INT, p.from, mpi.tag(i), mpi.comm,
+                         &requests[u]));
+    }
+    await_receiver(mpi, p);
+    for (int i = 0; i < 3; ++i)
+        mpi.ok(MPI_Isend(out[static_cast<std::size_t>(i)].data(), ints, MPI_INT, p.to, mpi.tag(i), mpi.comm,
+                         &sends[static_cast<std::size_t>(i)]));
+    mpi.ok(MPI_Waitall(3, sends.data(), MPI_STATUSES_IGNORE));
+    await_sender(mpi, p); // all three have left the sender
+    std::array<bool, 3> done{};
+    bool told = false;
+    auto const report = [&](std::size_t i, int error) {
+        done[i] = true;
+        if (i != 1) {
+            advise(mpi, error == MPI_SUCCESS, "error",
+                   fmt::format("receive {} fits, but its error is {}", i, error_text(error)));
+            return;
+        }
+        told = true;
+        advise(
+            mpi, class_of(error) == MPI_ERR_TRUNCATE, "error",
+            fmt::format("a receive that is too small ends with \"{}\", expected MPI_ERR_TRUNCATE", error_text(error)));
+    };
+    int const patience = 10000;
+    for (int tries = 0; tries < patience && !(done[0] && done[1] && done[2]); ++tries, let_others_run()) {
+        if (is_single(c)) {
+            for (std::size_t i = 0; i < 3; ++i) {
+                if (done[i]) continue;
+                std::vector<MPI_Request> one{requests[i]};
+                auto const a = ask(c, one);
+                requests[i] = one[0];
+                if (a.flag == 1 || a.code != MPI_SUCCESS) report(i, a.code);
+            }
+            continue;
+        }
+        auto const a = ask(c, requests);
+        if (is_any(c)) {
+            if (a.code == MPI_SUCCESS && a.flag == 0) continue;
+            // With an error the index says which request it is about.
+            if (a.index >= 0 && a.index < 3) report(static_cast<std::size_t>(a.index), a.code);
+            else if (a.code != MPI_SUCCESS) report(1, a.code);
+            if (a.code != MPI_SUCCESS) requests[1] = MPI_REQUEST_NULL;
+            if (a.index == MPI_UNDEFINED) break;
+            continue;
+        }
+        bool const in_status = a.code != MPI_SUCCESS;
+        if (in_status)
+            advise(mpi, class_of(a.code) == MPI_ERR_IN_STATUS, "error",
+                   fmt::format("the call returned \"{}\", expected MPI_ERR_IN_STATUS", error_text(a.code)));
+        if (in_status && class_of(a.code) != MPI_ERR_IN_STATUS) break;
+        if (is_all(c)) {
+            if (!in_status && a.flag == 0) continue;
+            for (std::size_t i = 0; i < 3; ++i) {
+                int const error = in_status ? a.statuses[i].MPI_ERROR : MPI_SUCCESS;
+                if (class_of(error) != MPI_ERR_PENDING) report(i, error);
+            }
+            if (in_status) break;
+        } else {
+            if (a.outcount == MPI_UNDEFINED) break;
+            for (int n = 0; n < a.outcount && n < 3; ++n) {
+                auto const u = static_cast<std::size_t>(n);
+                if (a.indices[u] >= 0 && a.indices[u] < 3)
+                    report(static_cast<std::size_t>(a.indices[u]), in_status ? a.statuses[u].MPI_ERROR : MPI_SUCCESS);
+            }
+            if (in_status && done[1]) requests[1] = MPI_REQUEST_NULL;
+        }
+    }
+    advise(mpi, told, "error", "no call told that the second receive is too small");
+    for (std::size_t i = 3; i < in[1].size(); ++i)
+        mpi.check(in[1][i] == poison_int, "guard", "a receive that was too small wrote behind its buffer",
+                  std::source_location::current(), level::advisory);
+    // Whatever was said, the others come to their end.
+    for (std::size_t i : {0u, 2u}) {
+        if (requests[i] != MPI_REQUEST_NULL) MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+        if (in[i] != message(mpi.key_from(p.from, static_cast<int>(i)), ints))
+            advise(mpi, false, "data", fmt::format("receive {} did not get its message", i));
+    }
+}
+
+namespace {
+enum class freed { isend, issend, ibsend, send_init, irecv_cancelled, unused };
+axis<freed> const frees("request",
+                        {{{"isend", "", "an active MPI_Isend", nullptr}, freed::isend},
+                         {{"issend", "", "an active MPI_Issend", nullptr}, freed::issend},
+                         {{"ibsend", "", "an active MPI_Ibsend", nullptr}, freed::ibsend},
+                         {{"send_init", "", "a persistent send that was started", nullptr}, freed::send_init},
+                         {{"irecv_cancelled", "", "a receive that was cancelled", nullptr}, freed::irecv_cancelled},
+                         {{"unused", "", "a persistent send that was never started", nullptr}, freed::unused}});
+axis<std::size_t> const lengths("ints", {{{"5", "", "a small message", nullptr}, 5},
+                                         {{"100000", "", "a large one", nullptr}, 100000}});
+} // namespace
+
+ASSAY_TEST(p2p, request_free,
+           requirements{"p2p.request_free.null", "p2p.request_free.active_send", "p2p.request_free.inactive",
+                        "p2p.cancel.free"},
+           over(axis_use{&frees}, axis_use{&lengths}, few_communicators())) {
+    auto const p = pair_of(mpi);
+    if (p.idle) return;
+    auto const n = mpi.at(lengths);
+    auto const count = static_cast<int>(n);
+    auto const how = mpi.at(frees);
+    auto in = room(n), unused = room(n);
+    auto out = message(mpi.key_to(p.to), n);
+    MPI_Request request = MPI_REQUEST_NULL;
+    std::vector<char> attached;
+    switch (how) {
+    case freed::isend:
+    case freed::irecv_cancelled: break;
+    case freed::issend: mpi.ok(MPI_Issend(out.data(), count, MPI_INT, p.to, mpi.tag(), mpi.comm, &request)); break;
+    case freed::ibsend: {
+        int packed = 0;
+        mpi.ok(MPI_Pack_size(count, MPI_INT, mpi.comm, &packed));
+        attached.resize(static_cast<std::size_t>(packed) + MPI_BSEND_OVERHEAD);
+        mpi.ok(MPI_Buffer_attach(attached.data(), static_cast<int>(attached.size())));
+        mpi.ok(MPI_Ibsend(out.data(), count, MPI_INT, p.to, mpi.tag(), mpi.comm, &request));
+        break;
+    }
+    case freed::send_init:
+        mpi.ok(MPI_Send_init(out.data(), count, MPI_INT, p.to, mpi.tag(), mpi.comm, &request));
+        mpi.ok(MPI_Start(&request));
+        break;
+    case freed::unused:
+        mpi.ok(MPI_Send_init(unused.data(), count, MPI_INT, p.to, mpi.tag(1), mpi.comm, &request));
+        break;
+    }
+    if (how == freed::irecv_cancelled) {
+        mpi.ok(MPI_Irecv(unused.data(), count, MPI_INT, p.from, mpi.tag(1), mpi.comm, &request));
+        mpi.ok(MPI_Cancel(&request));
+    }
+    if (how == freed::isend) mpi.ok(MPI_Isend(out.data(), count, MPI_INT, p.to, mpi.tag(), mpi.comm, &request));
+    mpi.ok(MPI_Request_free(&request));
+    mpi.check_null(request);
+    if (how == freed::unused || how == freed::irecv_cancelled)
+        mpi.ok(MPI_Isend(out.data(), count, MPI_INT, p.to, mpi.tag(), mpi.comm, &request));
+    auto status = poisoned_status();
+    mpi.ok(MPI_Recv(in.data(), count, MPI_INT, p.from, mpi.tag(), mpi.comm, &status));
+    expect_status(mpi, status, p.from, mpi.tag(), n);
+    expect_message(mpi, in, mpi.key_from(p.from), n, "of the request that was freed");
+    if (request != MPI_REQUEST_NULL) mpi.ok(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    await_receiver(mpi, p); // only now the send buffer may go
+    if (how == freed::ibsend) {
+        void* address = nullptr;
+        int size = -7;
+        mpi.ok(MPI_Buffer_detach(&address, &size));
+    }
+    mpi.check(out == message(mpi.key_to(p.to), n), "data", "the send changed its buffer");
+    mpi.check(unused == room(n), "data", "a request that was freed unused changed its buffer");
+}
+
+namespace {
+axis<call> const many_calls("call", {{{"waitall", "", "MPI_Waitall", nullptr}, call::waitall},
+                                     {{"testall", "", "MPI_Testall", nullptr}, call::testall},
+                                     {{"waitsome", "", "MPI_Waitsome", nullptr}, call::waitsome},
+                                     {{"testsome", "", "MPI_Testsome", nullptr}, call::testsome}});
+} // namespace
+
+ASSAY_TEST(p2p, requests_many, requirements{"p2p.nonblocking.many_pending"},
+           over(axis_use{&many_calls}, few_communicators()), note{"thousands of receives and sends at once"}) {
+    auto const c = mpi.at(many_calls);
+    auto const p = pair_of(mpi);
+    if (p.idle) return;
+    std::size_t const n = is_all(c) ? 5000 : 1000; // the others look through all of them at every call
+    auto out = message(mpi.key_to(p.to), n), in = room(n);
+    std::vector<MPI_Request> requests(2 * n, MPI_REQUEST_NULL);
+    for (std::size_t i = 0; i < n; ++i)
+        if (!mpi.ok(MPI_Irecv(&in[i], 1, MPI_INT, p.from, mpi.tag(), mpi.comm, &requests[i]))) break;
+    for (std::size_t i = 0; i < n; ++i)
+        if (!mpi.ok(MPI_Isend(&out[i], 1, MPI_INT, p.to, mpi.tag(), mpi.comm, &requests[n + i]))) break;
+    std::size_t done = 0;
+    until([&] {
+        auto const a = ask(c, requests);
+        if (!mpi.ok(a.code)) return true;
+        if (is_all(c)) return a.flag != 0;
+        if (a.outcount == MPI_UNDEFINED) return true;
+        done += static_cast<std::size_t>(a.outcount);
+        return done == requests.size();
+    });
+    if (!is_all(c))
+        mpi.check(done == requests.size(), "request",
+                  fmt::format("{} requests were named, expected {}", done, requests.size()));
+    mpi.check(std::all_of(requests.begin(), requests.end(), [](MPI_Request r) { return r == MPI_REQUEST_NULL; }),
+              "request", "a completed request must have become MPI_REQUEST_NULL");
+    expect_message(mpi, in, mpi.key_from(p.from), n, "thousands of messages of one int");
+}
