@@ -179,6 +179,13 @@ int MPI_Pcontrol(int const level, ...) {
     return is(fault::pcontrol_refuses) && level == 17 ? MPI_ERR_ARG : MPI_SUCCESS;
 }
 
+int MPI_T_finalize(void) {
+    int const code = PMPI_T_finalize();
+    if (is(fault::tools_closed_at_once))
+        while (PMPI_T_finalize() == MPI_SUCCESS) {}
+    return code;
+}
+
 #if ASSAY_MPI4
 int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) {
     if (is(fault::session_init_handler)) handler = MPI_ERRORS_ARE_FATAL;

@@ -75,17 +75,24 @@ std::string upper(std::string text) {
     return text;
 }
 
-// The tools interface is open as long as one of these lives.
-struct tools_open {
-    tools_open() {
-        int provided = 0;
-        open = MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) == MPI_SUCCESS;
-    }
-    ~tools_open() {
-        if (open) MPI_T_finalize();
-    }
-    bool open = false;
-};
+// The tools interface is opened once and stays so until the program ends: what a library does to itself when it is closed
+// is the affair of env.tools, and not of all cases that come behind.
+bool tools_are_open() {
+    struct tools {
+        tools() {
+            int provided = 0;
+            open = MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) == MPI_SUCCESS;
+        }
+        ~tools() {
+            if (open) MPI_T_finalize();
+        }
+        tools(tools const&) = delete;
+        tools& operator=(tools const&) = delete;
+        bool open = false;
+    };
+    static tools const these;
+    return these.open;
+}
 
 int access(test_run& mpi, int variable, std::optional<int> value) {
     MPI_T_cvar_handle handle = MPI_T_CVAR_HANDLE_NULL;
@@ -131,8 +138,7 @@ std::string started(test_run const& mpi, std::string const& operation) {
 }
 
 chosen_algorithm::chosen_algorithm(test_run& mpi, std::string const& operation, bool in_order) : mpi_(mpi) {
-    tools_open const tools;
-    if (!tools.open) mpi.unsupported("MPI_T_init_thread failed");
+    if (!tools_are_open()) mpi.unsupported("MPI_T_init_thread failed");
     auto const wanted = static_cast<std::size_t>(mpi.at(algorithms())) - 1;
     bool const nonblocking = operation.starts_with('i');
     // MPICH: a variable for each operation and kind of communicator, looked at in each call. What is done below it
@@ -168,7 +174,6 @@ void chosen_algorithm::set(int variable, int value) {
 }
 
 chosen_algorithm::~chosen_algorithm() {
-    tools_open const tools;
     if (comm_ != MPI_COMM_NULL) mpi_.ok(MPI_Comm_free(&comm_));
     for (auto s = settings_.rbegin(); s != settings_.rend(); ++s) access(mpi_, s->variable, s->before);
 }

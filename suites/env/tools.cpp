@@ -1,0 +1,71 @@
+// The tools interface is opened and closed while a program runs (MPI-5.0 section 15.3.4).
+#include "suites/env/env.hpp"
+
+#include <fmt/format.h>
+
+#include "mpi_calls.hpp"
+
+using namespace assay;
+
+namespace {
+
+enum class when { inside, outside, always };
+axis<when> const moments("opened",
+                         {{{"inside", "", "twice between MPI_Init and MPI_Finalize", nullptr}, when::inside},
+                          {{"outside", "", "before MPI_Init, and behind MPI_Finalize", nullptr}, when::outside},
+                          {{"always", "", "before MPI_Init, until behind MPI_Finalize", nullptr}, when::always}});
+
+void open(test_run& mpi) {
+    int provided = -7;
+    succeeded(mpi, MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
+    mpi.check(provided == MPI_THREAD_SINGLE || provided == MPI_THREAD_FUNNELED || provided == MPI_THREAD_SERIALIZED ||
+                  provided == MPI_THREAD_MULTIPLE,
+              "own", fmt::format("MPI_T_init_thread provides {}, which is no thread level", provided));
+}
+void expect_open(test_run& mpi, char const* where) {
+    int n = -7;
+    succeeded(mpi, MPI_T_cvar_get_num(&n));
+    mpi.check(n >= 0, "own", fmt::format("MPI_T_cvar_get_num gives {} {}", n, where));
+}
+void close(test_run& mpi) { succeeded(mpi, MPI_T_finalize()); }
+
+// What others have to do with the library: communicators come and go, collective operations work.
+void expect_work(test_run& mpi, world_place const& world, char const* where) {
+    MPI_Comm dup = MPI_COMM_NULL;
+    int const mine = world.rank + 1, expected = world.size * (world.size + 1) / 2;
+    int sum = -7;
+    mpi.ok(MPI_Comm_dup(MPI_COMM_WORLD, &dup));
+    mpi.ok(MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, dup));
+    mpi.check(sum == expected, "data", fmt::format("MPI_Allreduce gives {} {}, expected {}", sum, where, expected));
+    mpi.ok(MPI_Comm_free(&dup));
+}
+
+} // namespace
+
+ASSAY_TEST(env, tools, requirements{"tools.init.counted", "tools.finalize.mpi_goes_on", "tools.outside"},
+           over(axis_use{&moments}), own_job{},
+           needs_procedures({"MPI_T_init_thread", "MPI_T_finalize", "MPI_T_cvar_get_num"})) {
+    auto const opened = mpi.at(moments);
+    if (opened != when::inside) {
+        open(mpi);
+        expect_open(mpi, "before MPI_Init");
+        if (opened == when::outside) close(mpi);
+    }
+    auto const world = initialize(mpi);
+    for (int turn = 0; turn < 2; ++turn) {
+        if (opened == when::inside) {
+            open(mpi);
+            open(mpi);
+            close(mpi);
+        }
+        if (opened != when::outside) expect_open(mpi, "where it was opened more often than closed");
+        if (opened == when::inside) close(mpi);
+        expect_work(mpi, world, "behind MPI_T_finalize");
+    }
+    finalize(mpi);
+    if (opened == when::outside) open(mpi);
+    if (opened != when::inside) {
+        expect_open(mpi, "behind MPI_Finalize");
+        close(mpi);
+    }
+}
