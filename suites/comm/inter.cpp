@@ -83,20 +83,23 @@ ASSAY_TEST(comm, intercomm_create,
     }
 }
 
-ASSAY_TEST(comm, intercomm_create_from_groups,
-           requirements{"comm.intercomm_create_from_groups", "comm.intercomm_create_from_groups.empty"},
-           over(axis_use{&groupings}, axis_use{&leaders}, world_only()), enough_ranks(),
-           needs_procedures({"MPI_Intercomm_create_from_groups"})) {
-    auto const s = divide(mpi.at(groupings), mpi.size, mpi.rank);
+ASSAY_TEST(comm, intercomm_create_from_empty, requirements{"comm.intercomm_create_from_groups.empty"},
+           over(world_only()), needs_procedures({"MPI_Intercomm_create_from_groups"})) {
     MPI_Comm made = MPI_COMM_WORLD;
     mpi.ok(MPI_Intercomm_create_from_groups(MPI_GROUP_EMPTY, 0, MPI_GROUP_EMPTY, 0, "assay.empty", MPI_INFO_NULL,
                                             MPI_ERRORS_RETURN, &made));
     mpi.check(made == MPI_COMM_NULL, "own", "two empty groups must give MPI_COMM_NULL");
+}
+
+ASSAY_TEST(comm, intercomm_create_from_groups, requirements{"comm.intercomm_create_from_groups"},
+           over(axis_use{&groupings}, axis_use{&leaders}, world_only()), enough_ranks(),
+           needs_procedures({"MPI_Intercomm_create_from_groups"})) {
+    auto const s = divide(mpi.at(groupings), mpi.size, mpi.rank);
     if (s.here.empty()) return;
     bool const last = mpi.at(leaders) == leader::last;
     group_handle const here(subgroup(mpi, mpi.comm, s.here)), there(subgroup(mpi, mpi.comm, s.there));
     auto const index = [last](processes const& group) { return last ? static_cast<int>(group.size()) - 1 : 0; };
-    made = MPI_COMM_WORLD;
+    MPI_Comm made = MPI_COMM_WORLD;
     auto const name = fmt::format("assay.inter.{}.{}", s.color, mpi.first_tag());
     if (!mpi.ok(MPI_Intercomm_create_from_groups(here, index(s.here), there, index(s.there), name.c_str(),
                                                  MPI_INFO_NULL, MPI_ERRORS_RETURN, &made)) ||

@@ -136,7 +136,8 @@ ASSAY_TEST(errors, inherit, requirements{"errors.inherit", "errors.inherit.advis
 
 // The default of files is that of MPI_FILE_NULL, and can be changed there.
 ASSAY_TEST(errors, file_default, requirements{"errors.file_null", "errors.file_null.new_files"},
-           over(only(comm_axis(), [](communicator const& c) { return c.name == "self"; })), thread_unsafe{}) {
+           over(only(comm_axis(), [](communicator const& c) { return c.name == "self"; })), thread_unsafe{},
+           needs_procedures({"MPI_File_open"})) {
     MPI_Errhandler got = MPI_ERRHANDLER_NULL, handler = MPI_ERRHANDLER_NULL;
     mpi.ok(MPI_File_get_errhandler(MPI_FILE_NULL, &got));
     mpi.check(got == MPI_ERRORS_RETURN, "own", "MPI_FILE_NULL does not begin with MPI_ERRORS_RETURN");

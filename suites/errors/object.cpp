@@ -30,10 +30,14 @@ std::string no_sessions(job const&) {
 
 } // namespace
 
+std::string no_files(job const&) {
+    return has_procedure("MPI_File_open") ? "" : "the MPI library has no MPI_File_open";
+}
+
 axis<kind> const& kinds() {
     static axis<kind> const all("object", {{{"comm", "", "a communicator", nullptr}, kind::comm},
                                            {{"window", "", "a window", nullptr}, kind::window},
-                                           {{"file", "", "a file", nullptr}, kind::file},
+                                           {{"file", "", "a file", no_files}, kind::file},
                                            {{"session", "", "a session", no_sessions}, kind::session}});
     return all;
 }
