@@ -3,7 +3,7 @@
  * build: mpicc mpich_ialltoall_self_caught.c -o caught       run: mpiexec -n 1 ./caught
  * MPI-5.0 section 6.1: messages of collective operations are not matched by point-to-point receives.
  * expected: MPI_Ialltoall completes, the receive stays pending.
- * observed: the receive is complete, MPI_Ialltoall never is (MPICH 5.0.2).
+ * observed: the receive is complete, MPI_Ialltoall never is.
  */
 // run: np=1 timeout=10
 #include <mpi.h>
