@@ -1,0 +1,26 @@
+/* Intel MPI: MPI_LASTUSEDCODE is 0 whatever classes there are.
+ *
+ * build: mpicc intel_last_used_code.c -o last_used_code           run: mpiexec -n 1 ./last_used_code
+ * MPI-5.0 section 9.5: the attribute MPI_LASTUSEDCODE is the maximum error class value, at least MPI_ERR_LASTCODE; it is
+ * updated when the user adds a class.
+ * expected: at least MPI_ERR_LASTCODE, and at least a class that was added.
+ * observed: 0.
+ */
+// run: np=1 timeout=10
+#include <mpi.h>
+#include <stdio.h>
+
+int main(int argc, char** argv) {
+    int before, behind, flag, added, wrong, *value = NULL;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_LASTUSEDCODE, &value, &flag);
+    before = flag ? *value : -1;
+    MPI_Add_error_class(&added);
+    MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_LASTUSEDCODE, &value, &flag);
+    behind = flag ? *value : -1;
+    wrong = before < MPI_ERR_LASTCODE || behind < added;
+    printf("%s: %d, MPI_ERR_LASTCODE is %d; with class %d it is %d\n", wrong ? "BUG" : "OK", before, MPI_ERR_LASTCODE,
+           added, behind);
+    MPI_Finalize();
+    return wrong;
+}

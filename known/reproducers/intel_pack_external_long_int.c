@@ -1,0 +1,20 @@
+/* Intel MPI: in canonical packing the long of MPI_LONG_INT keeps the 8 bytes of the machine.
+ *
+ * build: mpicc intel_pack_external_long_int.c -o long_int           run: mpiexec -n 1 ./long_int
+ * MPI-5.0 section 6.9.4: MPI_LONG_INT is as if made by MPI_Type_create_struct of MPI_LONG and MPI_INT; section 14.5.2: each has
+ * 4 bytes in "external32".
+ * expected: 8 bytes.
+ * observed: 12.
+ */
+// run: np=1 timeout=10
+#include <mpi.h>
+#include <stdio.h>
+
+int main(int argc, char** argv) {
+    MPI_Aint size = -7;
+    MPI_Init(&argc, &argv);
+    MPI_Pack_external_size("external32", 1, MPI_LONG_INT, &size);
+    printf("%s: %ld bytes, expected 8\n", size == 12 ? "BUG" : "OK", (long)size);
+    MPI_Finalize();
+    return size == 12;
+}
