@@ -2,6 +2,7 @@
 #include "suites/env/env.hpp"
 
 #include <fmt/format.h>
+#include <vector>
 
 #include "mpi_calls.hpp"
 
@@ -31,12 +32,21 @@ void close(test_run& mpi) { succeeded(mpi, MPI_T_finalize()); }
 
 // What others have to do with the library: communicators come and go, collective operations work.
 void expect_work(test_run& mpi, world_place const& world, char const* where) {
+    constexpr int n = 65536; // libraries choose by size
     MPI_Comm dup = MPI_COMM_NULL;
-    int const mine = world.rank + 1, expected = world.size * (world.size + 1) / 2;
-    int sum = -7;
+    int const expected = world.size * (world.size + 1) / 2;
+    std::vector<int> const mine(n, world.rank + 1);
+    std::vector<int> sums(n, -7);
     mpi.ok(MPI_Comm_dup(MPI_COMM_WORLD, &dup));
-    mpi.ok(MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, dup));
-    mpi.check(sum == expected, "data", fmt::format("MPI_Allreduce gives {} {}, expected {}", sum, where, expected));
+    for (auto comm : {MPI_COMM_WORLD, dup}) {
+        mpi.ok(MPI_Barrier(comm));
+        for (int const count : {1, n}) {
+            mpi.ok(MPI_Allreduce(mine.data(), sums.data(), count, MPI_INT, MPI_SUM, comm));
+            mpi.check(sums[0] == expected && sums[static_cast<std::size_t>(count) - 1] == expected, "data",
+                      fmt::format("MPI_Allreduce gives {} {}, expected {}", sums[0], where, expected));
+            mpi.ok(MPI_Bcast(sums.data(), count, MPI_INT, 0, comm));
+        }
+    }
     mpi.ok(MPI_Comm_free(&dup));
 }
 
