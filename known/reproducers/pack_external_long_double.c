@@ -1,6 +1,6 @@
-/* Intel MPI: canonical packing writes the bytes of a long double in reverse order in place of converting it.
+/* Intel MPI, Open MPI: canonical packing writes the bytes of a long double in reverse order in place of converting it.
  *
- * build: mpicc intel_pack_external_long_double.c -o long_double           run: mpiexec -n 1 ./long_double
+ * build: mpicc pack_external_long_double.c -o long_double           run: mpiexec -n 1 ./long_double
  * MPI-5.0 sections 5.3, 14.5.2: MPI_LONG_DOUBLE is in "external32" an IEEE number of 16 bytes: sign, 15 bits of exponent, 112
  * of fraction.
  * expected: -2.5 as c0 00 40 00 and zeros.
