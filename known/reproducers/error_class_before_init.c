@@ -17,7 +17,12 @@ static void at_exit(void) {
 }
 
 int main(int argc, char** argv) {
-    int error_class = -7, code, broken;
+    int error_class = -7, code, broken, version, subversion;
+    MPI_Get_version(&version, &subversion);
+    if (version < 4) {
+        puts("N/A: a library of MPI-3.1");
+        return 0;
+    }
     atexit(at_exit);
     code = MPI_Add_error_class(&error_class);
     back = 1;
