@@ -37,6 +37,12 @@ std::vector<segment> filled(blocks const& places, std::vector<int> const& peers,
     return segments;
 }
 
+// Arrays without elements have an address, too.
+ints present(std::vector<int> const& v) {
+    static std::vector<int> const nothing{0};
+    return v.empty() ? nothing : v;
+}
+
 void gather_from_neighbours(test_run& mpi, form f, neighborhood const& here) {
     auto const size_of = [&](int rank) { return block_size(f, mpi.elements, std::max(rank, 0)); };
     std::vector<std::size_t> sizes;
@@ -45,7 +51,7 @@ void gather_from_neighbours(test_run& mpi, form f, neighborhood const& here) {
     auto const own = size_of(mpi.rank);
     auto& out = mpi.unfilled(own);
     auto& in = mpi.unfilled(places.room);
-    ints const counts(places.counts), displacements(places.displacements);
+    ints const counts(present(places.counts)), displacements(present(places.displacements));
     for (calling c(mpi); c.next();) {
         out.fill(key_of_all(mpi, 0, mpi.rank, c.round));
         in.poison();
@@ -80,8 +86,10 @@ void exchange_with_neighbours(test_run& mpi, form f, neighborhood const& here) {
         sent.emplace(mpi, out_places);
         received.emplace(mpi, in_places);
     }
-    ints const out_counts(sent ? sent->counts : out_places.counts), out_displacements(out_places.displacements),
-        in_counts(received ? received->counts : in_places.counts), in_displacements(in_places.displacements);
+    ints const out_counts(present(sent ? sent->counts : out_places.counts)),
+        out_displacements(present(out_places.displacements)),
+        in_counts(present(received ? received->counts : in_places.counts)),
+        in_displacements(present(in_places.displacements));
     for (calling c(mpi); c.next();) {
         auto const key = [&](int from, int to, int serial) { return mpi.key(0, from, 0, to, 64 * c.round + serial); };
         auto const outgoing =

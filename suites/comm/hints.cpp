@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <fmt/format.h>
+#include <string_view>
 
 #include "mpi_calls.hpp"
 
@@ -20,7 +21,14 @@ axis<hint> const hints(
      {{"no_any_source", "", "mpi_assert_no_any_source", nullptr}, {"mpi_assert_no_any_source", "true"}},
      {{"exact_length", "", "mpi_assert_exact_length", nullptr}, {"mpi_assert_exact_length", "true"}},
      {{"overtaking", "", "mpi_assert_allow_overtaking", nullptr}, {"mpi_assert_allow_overtaking", "true"}},
-     {{"strict_persistent", "", "mpi_assert_strict_persistent_collective_ordering", nullptr},
+     {{"strict_persistent", "", "mpi_assert_strict_persistent_collective_ordering",
+       [](job const&) {
+           constexpr std::string_view key = "mpi_assert_strict_persistent_collective_ordering";
+           return key.size() < static_cast<std::size_t>(MPI_MAX_INFO_KEY)
+                      ? std::string()
+                      : "the MPI library has no room for this key: MPI_MAX_INFO_KEY is " +
+                            std::to_string(MPI_MAX_INFO_KEY);
+       }},
       {"mpi_assert_strict_persistent_collective_ordering", "true"}},
      {{"memory_kinds", "", "mpi_assert_memory_alloc_kinds", nullptr}, {"mpi_assert_memory_alloc_kinds", "system,mpi"}},
      {{"no_any_tag_false", "", "mpi_assert_no_any_tag = false", nullptr}, {"mpi_assert_no_any_tag", "false"}},
