@@ -28,7 +28,7 @@ struct fixture {
         int const one = 1, no = 0;
         MPI_Cart_create(MPI_COMM_SELF, 1, &one, &no, 0, &cart);
         MPI_Comm_dup(MPI_COMM_SELF, &own);
-        for (auto comm : {cart, own}) MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+        for (auto one_of_both : {cart, own}) MPI_Comm_set_errhandler(one_of_both, MPI_ERRORS_RETURN);
         MPI_Info_create(&info);
         MPI_Win_create_errhandler(nothing, &of_windows);
         MPI_Win_create(data, sizeof data, 1, MPI_INFO_NULL, MPI_COMM_SELF, &open_window);
