@@ -451,8 +451,7 @@ ASSAY_TEST(coll, persistent_starts,
             auto status = poisoned_status();
             int flag = -7;
             mpi.ok(MPI_Test(&request, &flag, &status));
-            if (!mpi.check(flag == 1, "request", "MPI_Test of an inactive request must set flag to true"))
-                continue; // MPI_Wait might never come back
+            mpi.check(flag == 1, "request", "MPI_Test of an inactive request must set flag to true");
             mpi.expect(status).empty();
             status = poisoned_status();
             mpi.ok(MPI_Wait(&request, &status));
