@@ -1,5 +1,5 @@
-/* Intel MPI: a distributed array mistakes where the elements of a block of cyclic(2) lie, if the dimension before it is distributed in
- * blocks.
+/* Intel MPI: a distributed array mistakes where the elements of a block of cyclic(2) lie, if the dimension before it is
+ * distributed in blocks.
  *
  * build: mpicc intel_darray_cyclic_block.c -o darray_cyclic_block           run: mpiexec -n 1 ./darray_cyclic_block
  * MPI-5.0 section 5.1.4: in MPI_ORDER_FORTRAN the first dimension is contiguous; a piece of it has the extent of the whole
