@@ -18,6 +18,7 @@ bool is(fault one) { return planted == one; }
 
 bool in_finalize = false;
 bool in_session = false;
+bool tools_closed = false; // once, since it was opened last
 
 std::map<void*, void*> moved; // address given to the user → that of MPI_Alloc_mem
 void* first_block = nullptr;
@@ -179,11 +180,18 @@ int MPI_Pcontrol(int const level, ...) {
     return is(fault::pcontrol_refuses) && level == 17 ? MPI_ERR_ARG : MPI_SUCCESS;
 }
 
+int MPI_T_init_thread(int required, int* provided) {
+    tools_closed = false;
+    return PMPI_T_init_thread(required, provided);
+}
+
 int MPI_T_finalize(void) {
-    int const code = PMPI_T_finalize();
-    if (is(fault::tools_closed_at_once))
-        while (PMPI_T_finalize() == MPI_SUCCESS) {}
-    return code;
+    tools_closed = true;
+    return PMPI_T_finalize();
+}
+
+int MPI_T_cvar_get_num(int* n) {
+    return is(fault::tools_closed_at_once) && tools_closed ? MPI_T_ERR_NOT_INITIALIZED : PMPI_T_cvar_get_num(n);
 }
 
 #if ASSAY_MPI4
