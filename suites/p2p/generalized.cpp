@@ -313,15 +313,21 @@ ASSAY_TEST(p2p, generalized_cancel, requirements{"grequest.cancel", "grequest.qu
 }
 
 // An error class of our own: no library has a reason to give it by itself.
+// What the callbacks return under an error.
+static int class_of_callbacks() {
+    static int const made = [] {
+        int error_class = MPI_ERR_OTHER;
+        MPI_Add_error_class(&error_class);
+        MPI_Add_error_string(error_class, "an error of the generalized requests of Assay");
+        return error_class;
+    }();
+    return made;
+}
+
 ASSAY_TEST(p2p, generalized_errors, requirements{"grequest.error.returned"},
            over(only(ways, [](way w) { return single(w) || one_at_a_time(w); }), axis_use{&numbers}), thread_unsafe{},
            where(ways, numbers, [](way w, int n) { return single(w) == (n == 1); })) {
-    static int const own_class = [] {
-        int made = MPI_ERR_OTHER;
-        MPI_Add_error_class(&made);
-        MPI_Add_error_string(made, "an error of the generalized requests of Assay");
-        return made;
-    }();
+    int const own_class = class_of_callbacks();
     auto const same = [&](int code, char const* of, char const* by) {
         mpi.check(class_of(code) == own_class, "return",
                   fmt::format("{} must return the code that {} returned, of class {}; it returns {} of class {}", by,
@@ -418,4 +424,35 @@ ASSAY_TEST(p2p, generalized_thread, requirements{"grequest.thread"},
     mine.given(0, status, "the completing call");
     mine.called(0, 1, 1, 0, "after the completing call");
     mpi.check_null(mine.requests[0]);
+}
+
+ASSAY_TEST(p2p, generalized_error_in_status, requirements{"grequest.error.in_status"},
+           over(only(ways, [](way w) { return !single(w) && !one_at_a_time(w); })), thread_unsafe{},
+           note{"free_fn of one of three requests fails"}) {
+    constexpr std::size_t n = 3, bad = 1;
+    int const own_class = class_of_callbacks();
+    operations mine(mpi, n);
+    if (!mine.start()) return;
+    for (auto request : mine.requests) mpi.ok(MPI_Grequest_complete(request));
+    mine.all[bad].free_code = own_class;
+    std::vector<MPI_Status> statuses(n, poisoned_status());
+    std::array<int, n> which{0, 1, 2};
+    int flag = 1, count = n, code = MPI_SUCCESS;
+    switch (mpi.at(ways)) {
+    case way::waitall: code = MPI_Waitall(n, mine.requests.data(), statuses.data()); break;
+    case way::testall: code = MPI_Testall(n, mine.requests.data(), &flag, statuses.data()); break;
+    case way::waitsome: code = MPI_Waitsome(n, mine.requests.data(), &count, which.data(), statuses.data()); break;
+    default: code = MPI_Testsome(n, mine.requests.data(), &count, which.data(), statuses.data());
+    }
+    mpi.check(class_of(code) == MPI_ERR_IN_STATUS, "return",
+              fmt::format("the call returns {} of class {}, expected MPI_ERR_IN_STATUS", code, class_of(code)));
+    if (class_of(code) != MPI_ERR_IN_STATUS || count < 0 || count > static_cast<int>(n)) return;
+    for (int i = 0; i < count; ++i) {
+        auto const error = statuses[static_cast<std::size_t>(i)].MPI_ERROR;
+        bool const failed = which[static_cast<std::size_t>(i)] == static_cast<int>(bad);
+        mpi.check(class_of(error) == (failed ? own_class : MPI_SUCCESS), "error",
+                  fmt::format("the status of request {} has the error {} of class {}, expected {}",
+                              which[static_cast<std::size_t>(i)], error, class_of(error),
+                              failed ? "what its free_fn returned" : "MPI_SUCCESS"));
+    }
 }
