@@ -400,7 +400,10 @@ class _Job:
             self._end()
             self._collect()
             if blame is None:
-                end, why, blame = ("ended", "", None) if self._had_to_end() else self._post_mortem(end)
+                if self._had_to_end():
+                    end = "complete" if all(log.finished for log in self.logs) else "ended"
+                else:
+                    end, why, blame = self._post_mortem(end)
             if blame is not None:
                 self._charge(blame)
         finally:
