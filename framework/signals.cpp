@@ -26,7 +26,8 @@
 // Asked by the sanitizers' runtime; in spawned processes, too, which no environment reaches. Signals are our business, and
 // what an MPI library that is not instrumented keeps until its end is not ours.
 extern "C" __attribute__((visibility("default"))) char const* __asan_default_options() {
-    return "detect_leaks=0:handle_segv=0:handle_abort=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0";
+    return "allocator_may_return_null=1:detect_leaks=0:handle_segv=0:handle_abort=0:handle_sigbus=0:handle_sigfpe=0:"
+           "handle_sigill=0";
 }
 extern "C" __attribute__((visibility("default"))) char const* __ubsan_default_options() {
     return "print_stacktrace=1:halt_on_error=1";

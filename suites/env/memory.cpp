@@ -108,6 +108,9 @@ long address_space() {
 } // namespace
 
 ASSAY_TEST(env, alloc_mem_again, requirements{"env.free_mem"}, over(), thread_unsafe{}) {
+#ifdef __SANITIZE_ADDRESS__
+    mpi.unsupported("AddressSanitizer keeps freed memory for a while");
+#endif
     constexpr long mib = 8, rounds = 100;
     long before = 0;
     for (long i = 0; i < rounds; ++i) {
