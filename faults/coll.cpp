@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <type_traits>
 #include <vector>
 
 using namespace assay_faults;
@@ -563,10 +564,9 @@ void while_alive(void* in, void* inout, int* length, MPI_Datatype* type) {
 
 std::set<std::uintptr_t>
     large_operations; // made by MPI_Op_create_c; as numbers: handles of some libraries are pointers
-std::uintptr_t number(MPI_Op op) {
-    std::uintptr_t n = 0;
-    std::memcpy(&n, &op, sizeof op);
-    return n;
+template <class Handle> std::uintptr_t number(Handle op) {
+    if constexpr (std::is_pointer_v<Handle>) return reinterpret_cast<std::uintptr_t>(op);
+    else return static_cast<std::uintptr_t>(op);
 }
 
 template <class T> struct with_index {

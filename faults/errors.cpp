@@ -2,6 +2,7 @@
 #include "core.hpp"
 
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <set>
 
@@ -127,7 +128,7 @@ int MPI_Error_class(int code, int* of) {
 int MPI_Error_string(int code, char* text, int* length) {
     int const result = PMPI_Error_string(code, text, length);
     auto const becomes = [&](char const* other) {
-        std::strcpy(text, other);
+        std::snprintf(text, MPI_MAX_ERROR_STRING, "%s", other);
         *length = static_cast<int>(std::strlen(other));
     };
     if (is(fault::error_string_length)) *length += 1;

@@ -100,7 +100,7 @@ void exchange_with_neighbours(test_run& mpi, form f, neighborhood const& here) {
         if (f == form::plain)
             ASSAY_COLLECTIVE(c, Neighbor_alltoall, Ineighbor_alltoall, out, mpi.count, mpi.type, in, mpi.count,
                              mpi.type, mpi.comm);
-        else if (f == form::w)
+        else if (f == form::w && sent && received)
             ASSAY_COLLECTIVE(c, Neighbor_alltoallw, Ineighbor_alltoallw, out, out_counts, sent->addresses.data(),
                              sent->types.data(), in, in_counts, received->addresses.data(), received->types.data(),
                              mpi.comm);

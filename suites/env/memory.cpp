@@ -81,7 +81,9 @@ ASSAY_TEST(env, alloc_mem_messages, requirements{"env.alloc_mem.messages"},
     unsigned char *out = nullptr, *in = nullptr;
     mpi.ok(MPI_Alloc_mem(n + 1, MPI_INFO_NULL, &out));
     mpi.ok(MPI_Alloc_mem(n + 1, MPI_INFO_NULL, &in));
-    if (!mpi.check(out != nullptr && in != nullptr, "own", "MPI_Alloc_mem gives NULL")) return;
+    if (!mpi.check(out != nullptr && in != nullptr, "own", "MPI_Alloc_mem gives NULL") || out == nullptr ||
+        in == nullptr)
+        return;
     int const to = (mpi.rank + 1) % mpi.size, from = (mpi.rank + mpi.size - 1) % mpi.size;
     for (int i = 0; i < n; ++i) out[i] = static_cast<unsigned char>(i * 7 + mpi.rank);
     in[n] = poison_byte;

@@ -62,7 +62,8 @@ int last_used(test_run& mpi, std::source_location where = std::source_location::
     int* value = nullptr;
     int flag = -7;
     mpi.ok(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_LASTUSEDCODE, &value, &flag), where);
-    if (!mpi.check(flag == 1 && value != nullptr, "own", "MPI_COMM_WORLD has no attribute MPI_LASTUSEDCODE", where))
+    if (!mpi.check(flag == 1 && value != nullptr, "own", "MPI_COMM_WORLD has no attribute MPI_LASTUSEDCODE", where) ||
+        value == nullptr)
         return -1;
     return *value;
 }
