@@ -95,6 +95,7 @@ ASSAY_TEST(lone, job, requirements{"self.containment"}, over(axis_use{&endings})
         MPI_Barrier(MPI_COMM_WORLD);
         if (world.rank == 1) MPI_Abort(MPI_COMM_WORLD, 9);
         else MPI_Barrier(MPI_COMM_WORLD);
+        misbehave(mpi, "sleep"); // the end comes from the launcher, a moment after MPI_Abort has returned
         break;
     case ending::ignores:
         announce_end();
