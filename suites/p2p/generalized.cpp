@@ -1,6 +1,6 @@
 // Generalized requests (MPI-5.0 section 13.2): operations of our own, with callbacks that MPI calls when their requests are
 // asked for, freed or cancelled. No message is sent, except where one completes together with such requests.
-#include "framework/run.hpp"
+#include "suites/p2p/completion.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,6 +12,7 @@
 #include "mpi_calls.hpp"
 
 using namespace assay;
+using namespace assay::p2p;
 
 namespace {
 
@@ -53,53 +54,13 @@ int cancel(void* extra, int complete) {
     return mine.cancel_code;
 }
 
-enum class way { wait, test, waitall, testall, waitany, testany, waitsome, testsome };
-axis<way> const ways("call", {{{"wait", "", "MPI_Wait", nullptr}, way::wait},
-                              {{"test", "", "MPI_Test", nullptr}, way::test},
-                              {{"waitall", "", "MPI_Waitall", nullptr}, way::waitall},
-                              {{"testall", "", "MPI_Testall", nullptr}, way::testall},
-                              {{"waitany", "", "MPI_Waitany", nullptr}, way::waitany},
-                              {{"testany", "", "MPI_Testany", nullptr}, way::testany},
-                              {{"waitsome", "", "MPI_Waitsome", nullptr}, way::waitsome},
-                              {{"testsome", "", "MPI_Testsome", nullptr}, way::testsome}});
+axis<call> const& calls = completion_calls();
+bool completes(call c) { return !only_looks(c); }
+bool completes_of_list(call c) { return completes(c) && !is_single(c); }
+
 axis<int> const numbers("requests",
                         {{{"1", "", "one generalized request", nullptr}, 1}, {{"3", "", "three at once", nullptr}, 3}});
 axis<bool> const status_given("status", {{{"given", "", "", nullptr}, true}, {{"ignored", "", "", nullptr}, false}});
-
-bool single(way w) { return w == way::wait || w == way::test; }
-bool only_asks(way w) { return w == way::test || w == way::testall || w == way::testany || w == way::testsome; }
-bool one_at_a_time(way w) { return w == way::waitany || w == way::testany; }
-
-// One call of this kind on all requests. `finished` gets the indices of those that it completed, in the order of `statuses`.
-struct completion {
-    std::vector<int> finished;
-    int code = MPI_SUCCESS;
-};
-completion complete_by(way w, std::vector<MPI_Request>& requests, MPI_Status* statuses) {
-    auto const n = static_cast<int>(requests.size());
-    completion made;
-    int flag = 1, index = -7, outcount = -7;
-    std::vector<int> indices(requests.size(), -7);
-    auto const none = statuses == MPI_STATUSES_IGNORE;
-    auto* const one = none ? MPI_STATUS_IGNORE : statuses;
-    switch (w) {
-    case way::wait: made.code = MPI_Wait(requests.data(), one); break;
-    case way::test: made.code = MPI_Test(requests.data(), &flag, one); break;
-    case way::waitall: made.code = MPI_Waitall(n, requests.data(), statuses); break;
-    case way::testall: made.code = MPI_Testall(n, requests.data(), &flag, statuses); break;
-    case way::waitany: made.code = MPI_Waitany(n, requests.data(), &index, one); break;
-    case way::testany: made.code = MPI_Testany(n, requests.data(), &index, &flag, one); break;
-    case way::waitsome: made.code = MPI_Waitsome(n, requests.data(), &outcount, indices.data(), statuses); break;
-    case way::testsome: made.code = MPI_Testsome(n, requests.data(), &outcount, indices.data(), statuses); break;
-    }
-    if (flag == 0) return made;
-    if (one_at_a_time(w)) made.finished = {index};
-    else if (w == way::waitsome || w == way::testsome)
-        made.finished.assign(indices.begin(), indices.begin() + std::clamp(outcount, 0, n));
-    else
-        for (int i = 0; i < n; ++i) made.finished.push_back(i);
-    return made;
-}
 
 // Some operations and their requests.
 struct operations {
@@ -167,20 +128,18 @@ int class_of(int code) {
 ASSAY_TEST(p2p, generalized_complete,
            requirements{"grequest.complete", "grequest.query.status", "grequest.query.when", "grequest.query.ignored",
                         "grequest.free.when", "grequest.extra_state"},
-           over(axis_use{&ways}, axis_use{&numbers}, axis_use{&status_given}), thread_unsafe{},
-           where(ways, numbers, [](way w, int n) { return !single(w) || n == 1; })) {
-    auto const w = mpi.at(ways);
+           over(only(calls, completes), axis_use{&numbers}, axis_use{&status_given}), thread_unsafe{},
+           where(calls, numbers, [](call c, int n) { return !is_single(c) || n == 1; })) {
+    auto const c = mpi.at(calls);
     bool const given = mpi.at(status_given);
     operations mine(mpi, static_cast<std::size_t>(mpi.at(numbers)));
     if (!mine.start()) return;
     auto const n = mine.all.size();
-    std::vector<MPI_Status> statuses(n, poisoned_status());
-    auto* const out = given ? statuses.data() : MPI_STATUSES_IGNORE;
-    if (only_asks(w)) {
-        auto const early = complete_by(w, mine.requests, out);
+    if (!waits(c)) {
+        auto const early = ask(c, mine.requests, !given);
         mpi.ok(early.code);
-        mpi.check(early.finished.empty(), "request", "a request is complete before MPI_Grequest_complete was called");
-        if (!early.finished.empty()) return;
+        mpi.check(early.finished().empty(), "request", "a request is complete before MPI_Grequest_complete was called");
+        if (!early.finished().empty()) return;
     }
     int flag = -7;
     mpi.ok(MPI_Request_get_status(mine.requests[0], &flag, MPI_STATUS_IGNORE));
@@ -200,19 +159,19 @@ ASSAY_TEST(p2p, generalized_complete,
         }
     std::vector<int> finished;
     while (finished.size() < n) {
-        std::fill(statuses.begin(), statuses.end(), poisoned_status());
-        auto const now = complete_by(w, mine.requests, out);
+        auto const now = ask(c, mine.requests, !given);
         if (!mpi.ok(now.code)) return;
-        if (now.finished.empty()) {
+        auto const completed = now.finished();
+        if (completed.empty()) {
             mpi.check(false, "request", "the call completes none although all operations are complete");
             return;
         }
-        for (std::size_t k = 0; k < now.finished.size(); ++k) {
-            auto const index = now.finished[k];
+        for (std::size_t k = 0; k < completed.size(); ++k) {
+            auto const index = completed[k];
             if (!mpi.check(index >= 0 && index < static_cast<int>(n), "request",
                            fmt::format("index {} of a completed request; there are {}", index, n)))
                 return;
-            if (given) mine.given(static_cast<std::size_t>(index), statuses[k], "the completing call");
+            if (given) mine.given(static_cast<std::size_t>(index), now.statuses[k], "the completing call");
             finished.push_back(index);
         }
     }
@@ -227,22 +186,23 @@ ASSAY_TEST(p2p, generalized_complete,
 }
 
 ASSAY_TEST(p2p, generalized_some, requirements{"grequest.complete", "grequest.query.when", "grequest.free.when"},
-           over(only(ways, [](way w) { return !single(w) && w != way::waitall; })), thread_unsafe{},
+           over(only(calls, [](call c) { return completes_of_list(c) && c != call::waitall; })), thread_unsafe{},
            note{"of three generalized requests the one in the middle is complete"}) {
-    auto const w = mpi.at(ways);
+    auto const c = mpi.at(calls);
     operations mine(mpi, 3);
     if (!mine.start()) return;
     mpi.ok(MPI_Grequest_complete(mine.requests[1]));
     std::array<MPI_Status, 3> statuses;
     statuses.fill(poisoned_status());
-    auto const now = complete_by(w, mine.requests, statuses.data());
+    auto const now = ask(c, mine.requests);
     mpi.ok(now.code);
-    bool const some = w != way::testall;
-    mpi.check(now.finished == (some ? std::vector<int>{1} : std::vector<int>{}), "request",
+    auto const completed = now.finished();
+    bool const some = c != call::testall;
+    mpi.check(completed == (some ? std::vector<int>{1} : std::vector<int>{}), "request",
               some ? "the call must complete the request with index 1 and no other"
                    : "MPI_Testall must give false: two operations are not complete");
-    if (some && now.finished.size() == 1) {
-        mine.given(1, statuses[0], "the completing call");
+    if (some && completed.size() == 1) {
+        mine.given(1, now.statuses[0], "the completing call");
         mine.called(1, 1, 1, 0, "after the completing call");
         mpi.check_null(mine.requests[1]);
     }
@@ -325,15 +285,15 @@ static int class_of_callbacks() {
 }
 
 ASSAY_TEST(p2p, generalized_errors, requirements{"grequest.error.returned"},
-           over(only(ways, [](way w) { return single(w) || one_at_a_time(w); }), axis_use{&numbers}), thread_unsafe{},
-           where(ways, numbers, [](way w, int n) { return single(w) == (n == 1); })) {
+           over(only(calls, [](call c) { return completes(c) && (is_single(c) || is_any(c)); }), axis_use{&numbers}),
+           thread_unsafe{}, where(calls, numbers, [](call c, int n) { return is_single(c) == (n == 1); })) {
     int const own_class = class_of_callbacks();
     auto const same = [&](int code, char const* of, char const* by) {
         mpi.check(class_of(code) == own_class, "return",
                   fmt::format("{} must return the code that {} returned, of class {}; it returns {} of class {}", by,
                               of, own_class, code, class_of(code)));
     };
-    auto const w = mpi.at(ways);
+    auto const c = mpi.at(calls);
     operations mine(mpi, static_cast<std::size_t>(mpi.at(numbers)));
     if (!mine.start()) return;
     auto const n = mine.all.size(), bad = n - 1;
@@ -347,11 +307,10 @@ ASSAY_TEST(p2p, generalized_errors, requirements{"grequest.error.returned"},
     same(MPI_Request_get_status(mine.requests[bad], &flag, &status), "query_fn", "MPI_Request_get_status");
     failing.query_code = MPI_SUCCESS;
     failing.free_code = own_class;
-    std::vector<MPI_Status> statuses(n, poisoned_status());
     std::size_t seen = 0;
     bool told = false; // of the request that fails
     while (seen < n) {
-        auto const now = complete_by(w, mine.requests, statuses.data());
+        auto const now = ask(c, mine.requests);
         // MPI_Waitany may leave index as it was when it fails: what failed is known by its callback.
         if (now.code != MPI_SUCCESS) {
             same(now.code, "free_fn", "the completing call");
@@ -365,7 +324,7 @@ ASSAY_TEST(p2p, generalized_errors, requirements{"grequest.error.returned"},
 }
 
 ASSAY_TEST(p2p, generalized_mixed, requirements{"grequest.mixed", "grequest.query.status"},
-           over(only(ways, [](way w) { return !single(w); }),
+           over(only(calls, completes_of_list),
                 only(comm_axis(), [](communicator const& c) { return c.name == "world" || c.name == "reversed"; })),
            note{"a generalized request completes together with a message around the ring"}) {
     operations mine(mpi, 1);
@@ -377,17 +336,17 @@ ASSAY_TEST(p2p, generalized_mixed, requirements{"grequest.mixed", "grequest.quer
     mpi.ok(MPI_Irecv(&got, 1, MPI_INT, left, mpi.tag(), mpi.comm, requests.data()));
     mpi.ok(MPI_Isend(&sent, 1, MPI_INT, right, mpi.tag(), mpi.comm, &requests[2]));
     mpi.ok(MPI_Grequest_complete(requests[1]));
-    std::array<MPI_Status, 3> statuses, of_request;
+    std::array<MPI_Status, 3> of_request;
     of_request.fill(poisoned_status());
     for (int done = 0; done < 3;) {
-        statuses.fill(poisoned_status());
-        auto const now = complete_by(mpi.at(ways), requests, statuses.data());
+        auto const now = ask(mpi.at(calls), requests);
         if (!mpi.ok(now.code)) return;
-        for (std::size_t k = 0; k < now.finished.size(); ++k) {
-            if (!mpi.check(now.finished[k] >= 0 && now.finished[k] < 3, "request",
-                           fmt::format("index {} of a completed request; there are 3", now.finished[k])))
+        auto const completed = now.finished();
+        for (std::size_t k = 0; k < completed.size(); ++k) {
+            if (!mpi.check(completed[k] >= 0 && completed[k] < 3, "request",
+                           fmt::format("index {} of a completed request; there are 3", completed[k])))
                 return;
-            of_request[static_cast<std::size_t>(now.finished[k])] = statuses[k];
+            of_request[static_cast<std::size_t>(completed[k])] = now.statuses[k];
             ++done;
         }
     }
@@ -400,8 +359,7 @@ ASSAY_TEST(p2p, generalized_mixed, requirements{"grequest.mixed", "grequest.quer
               fmt::format("the message from the left holds {}, expected {}", got, 1000 + left));
 }
 
-ASSAY_TEST(p2p, generalized_thread, requirements{"grequest.thread"},
-           over(only(ways, [](way w) { return !only_asks(w); })), own_threads{2},
+ASSAY_TEST(p2p, generalized_thread, requirements{"grequest.thread"}, over(only(calls, waits)), own_threads{2},
            note{"one thread waits, another calls MPI_Grequest_complete"}) {
     operations mine(mpi, 1);
     if (!mine.start()) return;
@@ -411,9 +369,10 @@ ASSAY_TEST(p2p, generalized_thread, requirements{"grequest.thread"},
     auto status = poisoned_status();
     mpi.in_threads(2, false, [&](test_run& own) {
         if (own.thread() == 0) {
-            auto const now = complete_by(own.at(ways), mine.requests, &status);
+            auto const now = ask(own.at(calls), mine.requests);
             returned = true;
             own.ok(now.code);
+            status = now.statuses[0];
         } else {
             std::this_thread::sleep_for(std::chrono::milliseconds(2));
             early = returned;
@@ -427,7 +386,7 @@ ASSAY_TEST(p2p, generalized_thread, requirements{"grequest.thread"},
 }
 
 ASSAY_TEST(p2p, generalized_error_in_status, requirements{"grequest.error.in_status"},
-           over(only(ways, [](way w) { return !single(w) && !one_at_a_time(w); })), thread_unsafe{},
+           over(only(calls, [](call c) { return completes_of_list(c) && !is_any(c); })), thread_unsafe{},
            note{"free_fn of one of three requests fails"}) {
     constexpr std::size_t n = 3, bad = 1;
     int const own_class = class_of_callbacks();
@@ -435,24 +394,18 @@ ASSAY_TEST(p2p, generalized_error_in_status, requirements{"grequest.error.in_sta
     if (!mine.start()) return;
     for (auto request : mine.requests) mpi.ok(MPI_Grequest_complete(request));
     mine.all[bad].free_code = own_class;
-    std::vector<MPI_Status> statuses(n, poisoned_status());
-    std::array<int, n> which{0, 1, 2};
-    int flag = 1, count = n, code = MPI_SUCCESS;
-    switch (mpi.at(ways)) {
-    case way::waitall: code = MPI_Waitall(n, mine.requests.data(), statuses.data()); break;
-    case way::testall: code = MPI_Testall(n, mine.requests.data(), &flag, statuses.data()); break;
-    case way::waitsome: code = MPI_Waitsome(n, mine.requests.data(), &count, which.data(), statuses.data()); break;
-    default: code = MPI_Testsome(n, mine.requests.data(), &count, which.data(), statuses.data());
-    }
-    mpi.check(class_of(code) == MPI_ERR_IN_STATUS, "return",
-              fmt::format("the call returns {} of class {}, expected MPI_ERR_IN_STATUS", code, class_of(code)));
-    if (class_of(code) != MPI_ERR_IN_STATUS || count < 0 || count > static_cast<int>(n)) return;
-    for (int i = 0; i < count; ++i) {
-        auto const error = statuses[static_cast<std::size_t>(i)].MPI_ERROR;
-        bool const failed = which[static_cast<std::size_t>(i)] == static_cast<int>(bad);
+    auto const c = mpi.at(calls);
+    auto const now = ask(c, mine.requests);
+    mpi.check(class_of(now.code) == MPI_ERR_IN_STATUS, "return",
+              fmt::format("the call returns {} of class {}, expected MPI_ERR_IN_STATUS", now.code, class_of(now.code)));
+    if (class_of(now.code) != MPI_ERR_IN_STATUS) return;
+    // With an error the statuses of all are set, whatever flag says.
+    auto const completed = is_all(c) ? std::vector<int>{0, 1, 2} : now.finished();
+    for (std::size_t k = 0; k < completed.size(); ++k) {
+        auto const error = now.statuses[k].MPI_ERROR;
+        bool const failed = completed[k] == static_cast<int>(bad);
         mpi.check(class_of(error) == (failed ? own_class : MPI_SUCCESS), "error",
-                  fmt::format("the status of request {} has the error {} of class {}, expected {}",
-                              which[static_cast<std::size_t>(i)], error, class_of(error),
-                              failed ? "what its free_fn returned" : "MPI_SUCCESS"));
+                  fmt::format("the status of request {} has the error {} of class {}, expected {}", completed[k], error,
+                              class_of(error), failed ? "what its free_fn returned" : "MPI_SUCCESS"));
     }
 }

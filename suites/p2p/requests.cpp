@@ -1,5 +1,6 @@
 // What the completing and the asking procedures say of lists of null, inactive, pending and complete requests (MPI-5.0
 // sections 3.7.3, 3.7.5 and 3.7.6).
+#include "suites/p2p/completion.hpp"
 #include "suites/p2p/pair.hpp"
 
 #include <algorithm>
@@ -14,94 +15,7 @@ using namespace assay::p2p;
 
 namespace {
 
-enum class call {
-    wait,
-    test,
-    waitall,
-    testall,
-    waitany,
-    testany,
-    waitsome,
-    testsome,
-    get_status,
-    get_status_all,
-    get_status_any,
-    get_status_some
-};
-axis<call> const
-    calls("call",
-          {{{"wait", "", "MPI_Wait", nullptr}, call::wait},
-           {{"test", "", "MPI_Test", nullptr}, call::test},
-           {{"waitall", "", "MPI_Waitall", nullptr}, call::waitall},
-           {{"testall", "", "MPI_Testall", nullptr}, call::testall},
-           {{"waitany", "", "MPI_Waitany", nullptr}, call::waitany},
-           {{"testany", "", "MPI_Testany", nullptr}, call::testany},
-           {{"waitsome", "", "MPI_Waitsome", nullptr}, call::waitsome},
-           {{"testsome", "", "MPI_Testsome", nullptr}, call::testsome},
-           {{"get_status", "", "MPI_Request_get_status", nullptr}, call::get_status},
-           {{"get_status_all", "", "MPI_Request_get_status_all, since MPI-4.1", nullptr}, call::get_status_all},
-           {{"get_status_any", "", "MPI_Request_get_status_any, since MPI-4.1", nullptr}, call::get_status_any},
-           {{"get_status_some", "", "MPI_Request_get_status_some, since MPI-4.1", nullptr}, call::get_status_some}});
-
-bool is_single(call c) { return c == call::wait || c == call::test || c == call::get_status; }
-bool is_all(call c) { return c == call::waitall || c == call::testall || c == call::get_status_all; }
-bool is_any(call c) { return c == call::waitany || c == call::testany || c == call::get_status_any; }
-bool waits(call c) { return c == call::wait || c == call::waitall || c == call::waitany || c == call::waitsome; }
-bool since_41(call c) { return c > call::get_status; }
-bool since_31(call c) { return !since_41(c); }
-bool only_looks(call c) { return c >= call::get_status; }
-
-// What one call said, every output poisoned before.
-struct answer {
-    int code = MPI_SUCCESS;
-    int flag = -7;     // true from calls that wait
-    int index = -7;    // of the calls for any
-    int outcount = -7; // of the calls for some
-    std::vector<int> indices;
-    std::vector<MPI_Status> statuses; // one of the single calls and those for any
-};
-
-answer ask(call c, std::vector<MPI_Request>& requests, bool ignore = false) {
-    answer a;
-    auto const n = static_cast<int>(requests.size());
-    a.indices.assign(requests.size() + 1, -7);
-    a.statuses.assign(requests.size() + 1, poisoned_status());
-    auto* const all = ignore ? MPI_STATUSES_IGNORE : a.statuses.data();
-    auto* const one = ignore ? MPI_STATUS_IGNORE : a.statuses.data();
-    auto* const r = requests.data();
-    switch (c) {
-    case call::wait: a.code = MPI_Wait(r, one); break;
-    case call::test: a.code = MPI_Test(r, &a.flag, one); break;
-    case call::waitall: a.code = MPI_Waitall(n, r, all); break;
-    case call::testall: a.code = MPI_Testall(n, r, &a.flag, all); break;
-    case call::waitany: a.code = MPI_Waitany(n, r, &a.index, one); break;
-    case call::testany: a.code = MPI_Testany(n, r, &a.index, &a.flag, one); break;
-    case call::waitsome: a.code = MPI_Waitsome(n, r, &a.outcount, a.indices.data(), all); break;
-    case call::testsome: a.code = MPI_Testsome(n, r, &a.outcount, a.indices.data(), all); break;
-    case call::get_status: a.code = MPI_Request_get_status(*r, &a.flag, one); break;
-    case call::get_status_all: a.code = MPI_Request_get_status_all(n, r, &a.flag, all); break;
-    case call::get_status_any: a.code = MPI_Request_get_status_any(n, r, &a.index, &a.flag, one); break;
-    case call::get_status_some: a.code = MPI_Request_get_status_some(n, r, &a.outcount, a.indices.data(), all); break;
-    }
-    if (waits(c)) a.flag = 1;
-    return a;
-}
-
-char const* what_index(call c) { return is_any(c) ? "index" : "outcount"; }
-
-// The answer to a list without an active request.
-void expect_nothing_active(test_run& mpi, call c, answer const& a, std::size_t length) {
-    mpi.ok(a.code);
-    if (is_single(c) || is_all(c) || is_any(c))
-        mpi.check(a.flag == 1, "request", fmt::format("flag is {}, expected true: no request is active", a.flag));
-    if (!is_single(c) && !is_all(c)) {
-        int const said = is_any(c) ? a.index : a.outcount;
-        mpi.check(said == MPI_UNDEFINED, "request",
-                  fmt::format("{} is {}, expected MPI_UNDEFINED: no request is active", what_index(c), said));
-    }
-    std::size_t const written = is_all(c) ? length : is_single(c) || is_any(c) ? 1 : 0;
-    for (std::size_t i = 0; i < written; ++i) mpi.expect(a.statuses[i]).empty();
-}
+axis<call> const& calls = completion_calls();
 
 enum class list { inactive, mixed, single };
 axis<list> const lists("list", {{{"inactive", "", "three requests that were never started", nullptr}, list::inactive},
@@ -157,11 +71,11 @@ static void nothing_active(test_run& mpi) {
             mpi.ok(MPI_Recv_init(in.data(), ints, MPI_INT, p.from, mpi.tag(), mpi.comm, &requests[i]));
     if (is_single(c)) {
         std::vector<MPI_Request> one{receiving};
-        expect_nothing_active(mpi, c, ask(c, one), 1);
+        expect_nothing_active(mpi, ask(c, one), 1);
         mpi.check(one[0] == receiving, "request", "the handle of an inactive request was changed");
     } else {
         auto asked = requests;
-        expect_nothing_active(mpi, c, ask(c, asked), requests.size());
+        expect_nothing_active(mpi, ask(c, asked), requests.size());
         mpi.check(asked == requests, "request", "the handles of inactive requests were changed");
     }
     // It did no harm: the requests can be started.
@@ -257,7 +171,7 @@ static void mixed_list(test_run& mpi) {
         if (!only_looks(c)) {
             mpi.check(named[0] != named[1], "request", fmt::format("request {} is named twice", named[0]));
             auto const a = ask(c, requests);
-            expect_nothing_active(mpi, c, a, requests.size());
+            expect_nothing_active(mpi, a, requests.size());
         }
     } else {
         std::vector<int> named;
@@ -281,7 +195,7 @@ static void mixed_list(test_run& mpi) {
         });
         std::sort(named.begin(), named.end());
         mpi.check(named == std::vector<int>{2, 4}, "request", "each complete request must be named once");
-        if (!only_looks(c)) expect_nothing_active(mpi, c, ask(c, requests), requests.size());
+        if (!only_looks(c)) expect_nothing_active(mpi, ask(c, requests), requests.size());
     }
     if (only_looks(c) && !is_single(c)) {
         mpi.check(requests == before, "request", "a call that only looks changed a handle");
