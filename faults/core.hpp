@@ -34,6 +34,7 @@ enum class fault {
 
 // The planted fault; fault::unset makes every wrapper go straight to PMPI. Set by read_environment, then constant.
 extern fault planted;
+inline bool is(fault one) { return planted == one; }
 extern int world_rank;
 
 // At MPI_Init: ASSAY_FAULT names the fault. An unknown name: one sentence on stderr and exit code 2.

@@ -14,7 +14,6 @@ using namespace assay_faults;
 
 namespace {
 
-bool is(fault f) { return planted == f; }
 int cut(auto n) { return static_cast<int>(n); } // what is left of a large number in an int
 
 // The datatype with other bounds: what was made is replaced.

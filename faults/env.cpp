@@ -14,8 +14,6 @@ using namespace assay_faults;
 
 namespace {
 
-bool is(fault one) { return planted == one; }
-
 bool in_finalize = false;
 bool in_session = false;
 bool tools_closed = false; // once, since it was opened last

@@ -10,8 +10,6 @@ using namespace assay_faults;
 
 namespace {
 
-bool is(fault one) { return planted == one; }
-
 bool predefined(MPI_Errhandler handler) { return handler == MPI_ERRORS_RETURN || handler == MPI_ERRORS_ARE_FATAL; }
 
 bool works() { return initialized() && !finalized(); }

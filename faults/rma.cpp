@@ -11,8 +11,6 @@ using namespace assay_faults;
 
 namespace {
 
-bool is(fault one) { return planted == one; }
-
 // Accesses that are held back until the epoch ends. They are rank-local, and legal: an access may happen as late as that.
 std::mutex held_lock;
 std::vector<std::function<int()>> held;

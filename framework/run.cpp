@@ -31,6 +31,15 @@ MPI_Status poisoned_status() {
     return status;
 }
 
+int followed_version() {
+    static int const both = [] {
+        int version = 0, subversion = 0;
+        MPI_Get_version(&version, &subversion);
+        return version * 10 + subversion;
+    }();
+    return both;
+}
+
 std::string error_text(int code) {
     char text[MPI_MAX_ERROR_STRING + 1] = "";
     int length = 0;

@@ -16,6 +16,8 @@ namespace assay {
 
 // A status filled with poison, so that a field that was not set is seen.
 MPI_Status poisoned_status();
+// The version of MPI that the library says it follows: 41 is 4.1. May be called at any time (MPI-5.0 section 11.4.1).
+int followed_version();
 std::string error_text(int code); // "MPI_ERR_TRUNCATE: Message truncated"
 
 // Judges the fields of one status (MPI-5.0 section 3.2.5). Each call checks one field and returns *this.

@@ -47,15 +47,6 @@ axis_use few() {
     });
 }
 
-int followed_version() {
-    static int const both = [] {
-        int version = 0, subversion = 0;
-        MPI_Get_version(&version, &subversion);
-        return version * 10 + subversion;
-    }();
-    return both;
-}
-
 bool expect_number(test_run& mpi, long long got, long long expected, std::string const& what, level severity,
                    std::source_location where) {
     return mpi.check(got == expected, "own", fmt::format("{} is {}, expected {}", what, got, expected), where,

@@ -21,9 +21,7 @@ processes remote_of(test_run const& mpi);
 axis_use world_only();
 axis_use few(); // all processes in order, in reverse, and subsets
 
-// The version of MPI that the library says it follows: 41 is 4.1. Statements that a newer version changed are only
-// required from that version on.
-int followed_version();
+// Statements that a newer version changed are only required from that version on (41 is 4.1).
 inline level required_since(int version) { return followed_version() >= version ? level::must : level::advisory; }
 
 // Records unless the numbers agree; "<what> is 3, expected 2".

@@ -64,7 +64,7 @@ void expect_value(test_run& mpi, MPI_Info info, char const* key, char const* exp
 
 void info(test_run& mpi) {
     need(mpi, "MPI_Info_get_string");
-    env::since(mpi, 4, 0);
+    env::since(mpi, 40);
     MPI_Info one = MPI_INFO_NULL, copy = MPI_INFO_NULL;
     succeeded(mpi, MPI_Info_create(&one));
     succeeded(mpi, MPI_Info_set(one, "early", "bird"));
@@ -136,7 +136,7 @@ void error_text(test_run& mpi) {
 
 void error_codes(test_run& mpi, bool removal) {
     if (removal) need(mpi, "MPI_Remove_error_class");
-    env::since(mpi, 4, 0);
+    env::since(mpi, 40);
     int error_class = -7, code = -7, found = -7;
     succeeded(mpi, MPI_Add_error_class(&error_class));
     succeeded(mpi, MPI_Add_error_code(error_class, &code));
@@ -202,7 +202,7 @@ ASSAY_TEST(env, always,
 // An info that was made before MPI_Init, and a code that was added, are there in the world and behind it.
 ASSAY_TEST(env, lasting, requirements{"env.always.lasting"}, over(), own_job{},
            needs_procedures({"MPI_Info_get_string"})) {
-    env::since(mpi, 4, 0);
+    env::since(mpi, 40);
     MPI_Info one = MPI_INFO_NULL;
     succeeded(mpi, MPI_Info_create(&one));
     succeeded(mpi, MPI_Info_set(one, "kept", "all the way"));
@@ -217,7 +217,7 @@ ASSAY_TEST(env, lasting, requirements{"env.always.lasting"}, over(), own_job{},
 }
 
 ASSAY_TEST(env, lasting_error_class, requirements{"env.always.lasting"}, over(), own_job{}) {
-    env::since(mpi, 4, 0);
+    env::since(mpi, 40);
     int error_class = -7;
     succeeded(mpi, MPI_Add_error_class(&error_class));
     succeeded(mpi, MPI_Add_error_string(error_class, "kept, too"));

@@ -8,6 +8,6 @@
 namespace assay::env {
 
 // Leaves the body where the library implements an older version of the standard, in which something else held.
-void since(test_run& mpi, int version, int subversion);
+void since(test_run& mpi, int version); // 41 is 4.1
 
 } // namespace assay::env

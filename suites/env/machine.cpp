@@ -110,7 +110,7 @@ bool has_kind(std::string const& list, std::string const& kind) {
 
 ASSAY_TEST(env, alloc_kinds, requirements{"env.alloc_kinds", "env.alloc_kinds.same", "env.alloc_kinds.requested"},
            over(only(comm_axis(), is_world))) {
-    env::since(mpi, 4, 1);
+    env::since(mpi, 41);
     auto const of_comm = [&mpi](MPI_Comm comm) {
         MPI_Info info = MPI_INFO_NULL;
         mpi.ok(MPI_Comm_get_info(comm, &info));

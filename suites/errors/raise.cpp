@@ -150,10 +150,9 @@ int provoke(test_run& mpi, error e, object const& what, int& told) {
 template <typename Judge> static void raised(test_run& mpi, Judge judge) {
     auto const e = mpi.at(places);
     bool const nobodys = is_nobodys(e);
-    int version = 0, subversion = 0, told = -7;
-    MPI_Get_version(&version, &subversion);
+    int told = -7;
     // Before MPI-4.0 what belongs to nobody was an error of MPI_COMM_WORLD.
-    MPI_Comm const home = version >= 4 ? MPI_COMM_SELF : MPI_COMM_WORLD;
+    MPI_Comm const home = followed_version() >= 40 ? MPI_COMM_SELF : MPI_COMM_WORLD;
     MPI_Errhandler right = MPI_ERRHANDLER_NULL, wrong = MPI_ERRHANDLER_NULL;
     {
         object const what(mpi, kind_of(e));
