@@ -136,23 +136,25 @@ definition subarray(std::vector<int> sizes, std::vector<int> subsizes, std::vect
         "MPI_Type_create_subarray");
 }
 
+darray_arguments::darray_arguments(std::vector<layout::dimension> const& all) : dimensions(length(all)) {
+    using enum layout::distribution;
+    for (auto const& d : all) {
+        sizes.push_back(d.size);
+        how.push_back(d.how == block    ? MPI_DISTRIBUTE_BLOCK
+                      : d.how == cyclic ? MPI_DISTRIBUTE_CYCLIC
+                                        : MPI_DISTRIBUTE_NONE);
+        arguments.push_back(d.argument == 0 ? MPI_DISTRIBUTE_DFLT_DARG : d.argument);
+        processes.push_back(d.processes);
+        processes_in_all *= d.processes;
+    }
+}
+
 definition darray(int rank, std::vector<layout::dimension> dimensions, bool c_order, definition old) {
     auto map = layout::darray(rank, dimensions, c_order, old.map);
-    auto call = [=](handles h, MPI_Datatype* t) {
-        std::vector<int> sizes, how, arguments, processes;
-        int size = 1;
-        for (auto const& d : dimensions) {
-            using enum layout::distribution;
-            sizes.push_back(d.size);
-            how.push_back(d.how == block    ? MPI_DISTRIBUTE_BLOCK
-                          : d.how == cyclic ? MPI_DISTRIBUTE_CYCLIC
-                                            : MPI_DISTRIBUTE_NONE);
-            arguments.push_back(d.argument == 0 ? MPI_DISTRIBUTE_DFLT_DARG : d.argument);
-            processes.push_back(d.processes);
-            size *= d.processes;
-        }
-        return MPI_Type_create_darray(size, rank, length(dimensions), sizes.data(), how.data(), arguments.data(),
-                                      processes.data(), c_order ? MPI_ORDER_C : MPI_ORDER_FORTRAN, h[0], t);
+    auto call = [=, a = darray_arguments(dimensions)](handles h, MPI_Datatype* t) {
+        return MPI_Type_create_darray(a.processes_in_all, rank, a.dimensions, a.sizes.data(), a.how.data(),
+                                      a.arguments.data(), a.processes.data(), c_order ? MPI_ORDER_C : MPI_ORDER_FORTRAN,
+                                      h[0], t);
     };
     return construct(std::move(map), {std::move(old)}, call, "MPI_Type_create_darray");
 }

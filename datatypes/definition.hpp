@@ -39,6 +39,12 @@ definition structure(std::vector<member> members);
 definition resized(MPI_Aint lb, MPI_Aint extent, definition old);
 definition subarray(std::vector<int> sizes, std::vector<int> subsizes, std::vector<int> starts, bool c_order,
                     definition old);
+// What MPI_Type_create_darray wants to be told of each dimension.
+struct darray_arguments {
+    explicit darray_arguments(std::vector<layout::dimension> const& dimensions);
+    int dimensions = 0, processes_in_all = 1;
+    std::vector<int> sizes, how, arguments, processes;
+};
 definition darray(int rank, std::vector<layout::dimension> dimensions, bool c_order, definition old);
 definition dup(definition old);
 

@@ -3,6 +3,8 @@
 
 #include <cstring>
 #include <fmt/format.h>
+#include <functional>
+#include <numeric>
 
 #include "mpi_calls.hpp"
 
@@ -201,19 +203,9 @@ ASSAY_TEST(datatype, darray,
            over(axis_use{&grids}, axis_use{&orders}, axis_use{&bindings()})) {
     auto const& g = mpi.at(grids);
     auto const order = mpi.at(orders);
-    std::vector<int> sizes, how, arguments, processes;
-    int total = 1;
-    for (auto const& d : g.dimensions) {
-        sizes.push_back(d.size);
-        how.push_back(d.how == block    ? MPI_DISTRIBUTE_BLOCK
-                      : d.how == cyclic ? MPI_DISTRIBUTE_CYCLIC
-                                        : MPI_DISTRIBUTE_NONE);
-        arguments.push_back(d.argument == 0 ? MPI_DISTRIBUTE_DFLT_DARG : d.argument);
-        processes.push_back(d.processes);
-        total *= d.size;
-    }
-    std::vector<MPI_Count> const large(sizes.begin(), sizes.end());
-    auto const dims = static_cast<int>(sizes.size());
+    darray_arguments const a(g.dimensions);
+    std::vector<MPI_Count> const large(a.sizes.begin(), a.sizes.end());
+    int const total = std::accumulate(a.sizes.begin(), a.sizes.end(), 1, std::multiplies{});
     int const storage_order = order == storage::c ? MPI_ORDER_C : MPI_ORDER_FORTRAN;
     std::vector<int> array(static_cast<std::size_t>(total));
     for (int i = 0; i < total; ++i) array[static_cast<std::size_t>(i)] = 1000 + i;
@@ -221,10 +213,10 @@ ASSAY_TEST(datatype, darray,
         MPI_Datatype made = MPI_DATATYPE_NULL;
         int const code =
             mpi.at(bindings()) == binding::small
-                ? MPI_Type_create_darray(g.processes(), rank, dims, sizes.data(), how.data(), arguments.data(),
-                                         processes.data(), storage_order, MPI_INT, &made)
-                : MPI_Type_create_darray_c(g.processes(), rank, dims, large.data(), how.data(), arguments.data(),
-                                           processes.data(), storage_order, MPI_INT, &made);
+                ? MPI_Type_create_darray(g.processes(), rank, a.dimensions, a.sizes.data(), a.how.data(),
+                                         a.arguments.data(), a.processes.data(), storage_order, MPI_INT, &made)
+                : MPI_Type_create_darray_c(g.processes(), rank, a.dimensions, large.data(), a.how.data(),
+                                           a.arguments.data(), a.processes.data(), storage_order, MPI_INT, &made);
         if (!mpi.ok(code)) return;
         own_type type(made);
         if (!mpi.ok(MPI_Type_commit(type.address()))) return;

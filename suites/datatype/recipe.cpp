@@ -221,33 +221,22 @@ recipe subarray_of(std::vector<int> sizes, std::vector<int> subsizes, std::vecto
 
 recipe darray_of(int rank, std::vector<layout::dimension> dimensions, bool c_order, definition old) {
     recipe r;
-    using enum layout::distribution;
-    std::vector<int> sizes, how, arguments, processes;
-    int size = 1;
-    for (auto const& d : dimensions) {
-        sizes.push_back(d.size);
-        how.push_back(d.how == block    ? MPI_DISTRIBUTE_BLOCK
-                      : d.how == cyclic ? MPI_DISTRIBUTE_CYCLIC
-                                        : MPI_DISTRIBUTE_NONE);
-        arguments.push_back(d.argument == 0 ? MPI_DISTRIBUTE_DFLT_DARG : d.argument);
-        processes.push_back(d.processes);
-        size *= d.processes;
-    }
+    darray_arguments const a(dimensions);
     int const order = c_order ? MPI_ORDER_C : MPI_ORDER_FORTRAN;
-    auto const then = joined(joined(joined(how, arguments), processes), {order});
+    auto const then = joined(joined(joined(a.how, a.arguments), a.processes), {order});
     r.combiner = MPI_COMBINER_DARRAY;
-    r.integers = joined(joined({size, rank, length(sizes)}, sizes), then);
-    r.integers_c = joined({size, rank, length(sizes)}, then);
-    r.counts_c = large(sizes);
+    r.integers = joined(joined({a.processes_in_all, rank, a.dimensions}, a.sizes), then);
+    r.integers_c = joined({a.processes_in_all, rank, a.dimensions}, then);
+    r.counts_c = large(a.sizes);
     r.map = layout::darray(rank, dimensions, c_order, old.map);
     r.old = {std::move(old)};
     r.make = [=](handles const& h, MPI_Datatype* t) {
-        return MPI_Type_create_darray(size, rank, length(sizes), sizes.data(), how.data(), arguments.data(),
-                                      processes.data(), order, h[0], t);
+        return MPI_Type_create_darray(a.processes_in_all, rank, a.dimensions, a.sizes.data(), a.how.data(),
+                                      a.arguments.data(), a.processes.data(), order, h[0], t);
     };
-    r.make_c = [=, large_sizes = large(sizes)](handles const& h, MPI_Datatype* t) {
-        return MPI_Type_create_darray_c(size, rank, length(large_sizes), large_sizes.data(), how.data(),
-                                        arguments.data(), processes.data(), order, h[0], t);
+    r.make_c = [=, large_sizes = large(a.sizes)](handles const& h, MPI_Datatype* t) {
+        return MPI_Type_create_darray_c(a.processes_in_all, rank, a.dimensions, large_sizes.data(), a.how.data(),
+                                        a.arguments.data(), a.processes.data(), order, h[0], t);
     };
     return finish(std::move(r));
 }

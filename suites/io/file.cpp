@@ -69,6 +69,20 @@ view make_view(test_run const& mpi, view_kind kind, int rank) {
     return {header + static_cast<std::size_t>(rank * extent), type, resized(0, mpi.size * extent, type), false};
 }
 
+std::uint64_t divided_file::key(int rank) const { return mpi_.key(0, rank, 0, rank, 0); }
+
+MPI_Offset divided_file::first(int rank) const {
+    return kind_ == view_kind::interleaved ? 0 : MPI_Offset{rank} * static_cast<MPI_Offset>(mpi_.elements);
+}
+
+image divided_file::in(image into) const {
+    for (int r = 0; r < mpi_.size; ++r)
+        into.place(view_of(r), static_cast<std::size_t>(first(r)), mpi_.map, key(r), mpi_.elements, r);
+    return into;
+}
+
+image divided_file::blank() const { return image(in(image()).bytes.size() + 5, false); }
+
 bool is_etype(layout const& map) {
     if (map.size() == 0 || map.true_lb() < 0 || map.extent() < map.true_extent()) return false;
     std::ptrdiff_t end = 0;

@@ -65,6 +65,21 @@ private:
     enum : std::int16_t { undefined = -2, untouched = -1 };
 };
 
+// A file of which each member of the case's communicator has one piece: the count of elements, in its own view of a kind.
+class divided_file {
+public:
+    divided_file(test_run const& mpi, view_kind kind) : mpi_(mpi), kind_(kind) {}
+    view view_of(int rank) const { return make_view(mpi_, kind_, rank); }
+    std::uint64_t key(int rank) const;
+    MPI_Offset first(int rank) const; // etypes from the begin of the view to the piece
+    image in(image into) const;       // with all pieces
+    image blank() const;              // a file that has room for all, and a few bytes behind them
+
+private:
+    test_run const& mpi_;
+    view_kind kind_;
+};
+
 // One file in a folder of its own, which disappears with the case.
 class scratch_file {
 public:

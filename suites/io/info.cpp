@@ -69,20 +69,11 @@ ASSAY_TEST(io, info, requirements{"io.info.set", "io.info.get", "io.info.keeps_o
                 only(views(), [](view_kind v) { return v != view_kind::bytes; }), thesis_comms(), thesis_types(),
                 few_counts()),
            etypes_only(), fits_file(2)) {
-    auto const kind = mpi.at(views());
+    divided_file const all(mpi, mpi.at(views()));
     auto const how = mpi.at(givens);
-    auto const v = make_view(mpi, kind, mpi.rank);
-    auto const key = [&](int rank) { return mpi.key(0, rank, 0, rank, 0); };
-    auto const first = [&](int rank) {
-        return kind == view_kind::interleaved ? 0 : static_cast<std::size_t>(rank) * mpi.elements;
-    };
+    auto const v = all.view_of(mpi.rank);
     scratch_file scratch(mpi);
-    auto const whole = [&](image in) {
-        for (int r = 0; r < mpi.size; ++r)
-            in.place(make_view(mpi, kind, r), first(r), mpi.map, key(r), mpi.elements, r);
-        return in;
-    };
-    image const start(whole(image()).bytes.size() + 5, false);
+    auto const start = all.blank();
     scratch.make(&start.bytes);
     auto info = make_info(mpi, mpi.at(axis_of_hints)), other = make_info(mpi, {{"assay_no_such_hint", "1"}});
     open_file file(mpi, scratch.path(), MPI_MODE_RDWR, how == given::open ? info : MPI_INFO_NULL);
@@ -102,19 +93,19 @@ ASSAY_TEST(io, info, requirements{"io.info.set", "io.info.get", "io.info.keeps_o
                                   now == after.end() ? "(none)" : now->second));
         }
         auto &out = mpi.incoming(), &in = mpi.incoming();
-        out.fill(key(mpi.rank));
+        out.fill(all.key(mpi.rank));
         auto status = poisoned_status();
-        auto const offset = static_cast<MPI_Offset>(first(mpi.rank));
+        auto const offset = all.first(mpi.rank);
         mpi.ok(MPI_File_write_at_all(file, offset, out, mpi.count, mpi.type, &status));
         mpi.expect(status).count(mpi.elements);
         mpi.ok(MPI_File_read_at_all(file, offset, in, mpi.count, mpi.type, &status)); // what this rank wrote itself
         mpi.expect(status).count(mpi.elements);
         file.close();
         out.expect_unchanged();
-        in.expect(key(mpi.rank), mpi.elements, "of the file");
+        in.expect(all.key(mpi.rank), mpi.elements, "of the file");
     } else {
         mpi.ok(MPI_Info_free(&info));
     }
     mpi.ok(MPI_Info_free(&other));
-    scratch.expect(whole(start));
+    scratch.expect(all.in(start));
 }

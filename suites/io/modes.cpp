@@ -244,29 +244,19 @@ ASSAY_TEST(io, commself, requirements{"io.consistency.separate_opens", "io.open.
                 few_counts()),
            etypes_only(), fits_file(2),
            note{"IO Commself: each process opens the same file on MPI_COMM_SELF and writes its own bytes of it"}) {
-    auto const kind = mpi.at(views());
-    auto const key = [&](int rank) { return mpi.key(0, rank, 0, rank, 0); };
-    auto const first = [&](int rank) {
-        return kind == view_kind::interleaved ? 0 : static_cast<std::size_t>(rank) * mpi.elements;
-    };
+    divided_file const all(mpi, mpi.at(views()));
     int const next = (mpi.rank + 1) % mpi.size;
     scratch_file scratch(mpi);
-    auto const whole = [&](image in) {
-        for (int r = 0; r < mpi.size; ++r)
-            in.place(make_view(mpi, kind, r), first(r), mpi.map, key(r), mpi.elements, r);
-        return in;
-    };
-    image const start(whole(image()).bytes.size() + 5, false);
+    auto const start = all.blank();
     scratch.make(&start.bytes);
     auto &out = mpi.incoming(), &in = mpi.incoming();
-    out.fill(key(mpi.rank));
+    out.fill(all.key(mpi.rank));
     auto status = poisoned_status();
     {
         open_file file(mpi, MPI_COMM_SELF, scratch.path(), MPI_MODE_RDWR);
         if (file.opened()) {
-            file.set(make_view(mpi, kind, mpi.rank));
-            mpi.ok(MPI_File_write_at_all(file, static_cast<MPI_Offset>(first(mpi.rank)), out, mpi.count, mpi.type,
-                                         &status));
+            file.set(all.view_of(mpi.rank));
+            mpi.ok(MPI_File_write_at_all(file, all.first(mpi.rank), out, mpi.count, mpi.type, &status));
             mpi.expect(status).count(mpi.elements);
         }
     }
@@ -274,12 +264,12 @@ ASSAY_TEST(io, commself, requirements{"io.consistency.separate_opens", "io.open.
     {
         open_file file(mpi, MPI_COMM_SELF, scratch.path(), MPI_MODE_RDONLY);
         if (file.opened()) {
-            file.set(make_view(mpi, kind, next));
-            mpi.ok(MPI_File_read_at_all(file, static_cast<MPI_Offset>(first(next)), in, mpi.count, mpi.type, &status));
+            file.set(all.view_of(next));
+            mpi.ok(MPI_File_read_at_all(file, all.first(next), in, mpi.count, mpi.type, &status));
             mpi.expect(status).count(mpi.elements);
         }
     }
     out.expect_unchanged();
-    in.expect(key(next), mpi.elements, fmt::format("of the piece of rank {}", next));
-    scratch.expect(whole(start));
+    in.expect(all.key(next), mpi.elements, fmt::format("of the piece of rank {}", next));
+    scratch.expect(all.in(start));
 }

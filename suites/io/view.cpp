@@ -39,19 +39,10 @@ ASSAY_TEST(io, get_view, requirements{"io.get_view", "io.view.resets_pointers"},
            over(only(views(), [](view_kind v) { return v != view_kind::bytes; }), thesis_comms(), thesis_types(),
                 few_counts()),
            etypes_only(), fits_file(2)) {
-    auto const kind = mpi.at(views());
-    auto const v = make_view(mpi, kind, mpi.rank);
-    auto const key = [&](int rank) { return mpi.key(0, rank, 0, rank, 0); };
-    auto const first = [&](int rank) {
-        return kind == view_kind::interleaved ? 0 : static_cast<std::size_t>(rank) * mpi.elements;
-    };
+    divided_file const all(mpi, mpi.at(views()));
+    auto const v = all.view_of(mpi.rank);
     scratch_file scratch(mpi);
-    auto const whole = [&](image in) {
-        for (int r = 0; r < mpi.size; ++r)
-            in.place(make_view(mpi, kind, r), first(r), mpi.map, key(r), mpi.elements, r);
-        return in;
-    };
-    image const start(whole(image()).bytes.size() + 5, false);
+    auto const start = all.blank();
     scratch.make(&start.bytes);
     open_file file(mpi, scratch.path(), MPI_MODE_RDWR);
     if (!file.opened()) return;
@@ -74,11 +65,11 @@ ASSAY_TEST(io, get_view, requirements{"io.get_view", "io.view.resets_pointers"},
     etype.release(mpi);
     filetype.release(mpi);
     auto& out = mpi.incoming();
-    out.fill(key(mpi.rank));
+    out.fill(all.key(mpi.rank));
     auto status = poisoned_status();
-    mpi.ok(MPI_File_write_at(file, static_cast<MPI_Offset>(first(mpi.rank)), out, mpi.count, mpi.type, &status));
+    mpi.ok(MPI_File_write_at(file, all.first(mpi.rank), out, mpi.count, mpi.type, &status));
     mpi.expect(status).count(mpi.elements);
     file.close();
     out.expect_unchanged();
-    scratch.expect(whole(start));
+    scratch.expect(all.in(start));
 }

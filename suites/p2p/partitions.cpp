@@ -105,6 +105,16 @@ struct ends {
     MPI_Request send = MPI_REQUEST_NULL, receive = MPI_REQUEST_NULL;
 };
 
+// Requests for a message of ints to the partner and one from it, cut as `c` says.
+ends ends_of(test_run& mpi, pair const& p, cut c, std::vector<int> const& out, std::vector<int>& in) {
+    ends e;
+    mpi.ok(MPI_Psend_init(out.data(), c.sender, static_cast<MPI_Count>(out.size()) / c.sender, MPI_INT, p.to, mpi.tag(),
+                          mpi.comm, MPI_INFO_NULL, &e.send));
+    mpi.ok(MPI_Precv_init(in.data(), c.receiver, static_cast<MPI_Count>(in.size()) / c.receiver, MPI_INT, p.from,
+                          mpi.tag(), mpi.comm, MPI_INFO_NULL, &e.receive));
+    return e;
+}
+
 } // namespace
 
 ASSAY_TEST(p2p, partitioned_cuts,
@@ -154,12 +164,7 @@ ASSAY_TEST(p2p, partitioned_arrived,
     auto const total = piece * static_cast<std::size_t>(std::lcm(c.sender, c.receiver));
     auto out = message(mpi.key_to(p.to), total), in = room(total);
     auto const expected = message(mpi.key_from(p.from), total);
-    ends e;
-    auto const per = [&](int partitions) { return static_cast<MPI_Count>(total) / partitions; };
-    mpi.ok(MPI_Psend_init(out.data(), c.sender, per(c.sender), MPI_INT, p.to, mpi.tag(), mpi.comm, MPI_INFO_NULL,
-                          &e.send));
-    mpi.ok(MPI_Precv_init(in.data(), c.receiver, per(c.receiver), MPI_INT, p.from, mpi.tag(), mpi.comm, MPI_INFO_NULL,
-                          &e.receive));
+    auto e = ends_of(mpi, p, c, out, in);
     mpi.ok(MPI_Start(&e.receive));
     mpi.ok(MPI_Start(&e.send));
     // Nothing is ready: nothing can have arrived, and neither side can be complete.
@@ -179,7 +184,7 @@ ASSAY_TEST(p2p, partitioned_arrived,
     }
     await_receiver(mpi, p); // nothing is made ready before the receiver has asked
     make_ready(mpi, mpi.at(orders), c.sender, e.send);
-    auto const width = static_cast<std::size_t>(per(c.receiver));
+    auto const width = total / static_cast<std::size_t>(c.receiver);
     for (int partition = c.receiver - 1; partition >= 0; --partition) {
         until([&] { return arrived(mpi, e.receive, partition); });
         // It may be read now, and the answer stays.
@@ -208,11 +213,7 @@ ASSAY_TEST(p2p, partitioned_one_missing, requirements{"partitioned.completes_wit
     auto const c = mpi.at(cuts);
     auto const total = piece * static_cast<std::size_t>(std::lcm(c.sender, c.receiver));
     auto out = message(mpi.key_to(p.to), total), in = room(total);
-    ends e;
-    mpi.ok(MPI_Psend_init(out.data(), c.sender, static_cast<MPI_Count>(total) / c.sender, MPI_INT, p.to, mpi.tag(),
-                          mpi.comm, MPI_INFO_NULL, &e.send));
-    mpi.ok(MPI_Precv_init(in.data(), c.receiver, static_cast<MPI_Count>(total) / c.receiver, MPI_INT, p.from, mpi.tag(),
-                          mpi.comm, MPI_INFO_NULL, &e.receive));
+    auto e = ends_of(mpi, p, c, out, in);
     std::array<MPI_Request, 2> both{e.receive, e.send};
     mpi.ok(MPI_Startall(2, both.data()));
     mpi.ok(MPI_Pready_range(0, c.sender - 2, e.send));
@@ -479,11 +480,7 @@ ASSAY_TEST(p2p, parrived_inactive, requirements{"partitioned.parrived_inactive"}
     if (!mpi.at(askings)) return expect_true(MPI_REQUEST_NULL, "MPI_REQUEST_NULL");
     auto const total = piece * static_cast<std::size_t>(std::lcm(c.sender, c.receiver));
     auto out = message(mpi.key_to(p.to), total), in = room(total);
-    ends e;
-    mpi.ok(MPI_Psend_init(out.data(), c.sender, static_cast<MPI_Count>(total) / c.sender, MPI_INT, p.to, mpi.tag(),
-                          mpi.comm, MPI_INFO_NULL, &e.send));
-    mpi.ok(MPI_Precv_init(in.data(), c.receiver, static_cast<MPI_Count>(total) / c.receiver, MPI_INT, p.from, mpi.tag(),
-                          mpi.comm, MPI_INFO_NULL, &e.receive));
+    auto e = ends_of(mpi, p, c, out, in);
     expect_true(e.receive, "a request that was never started");
     use_once(mpi, e, c.sender);
     expect_true(e.receive, "a request that completed");
