@@ -1,13 +1,22 @@
 # Writes generated/mpi_calls.hpp: for each procedure that the library's header declares, a macro of its name that notes
 # the call before making it. So the event log can name the last MPI procedure of a rank that died or hangs, and tools that
 # interpose MPI_* symbols (PMPI layers, our own faults) still see every call.
+# Declarations may stand in headers of the library that mpi.h includes: MPICH 4 has those of files in mpio.h.
 foreach(dir IN LISTS MPI_C_INCLUDE_DIRS)
-  foreach(name mpi.h mpi_abi.h mpi_proto.h)
-    if(EXISTS ${dir}/${name})
-      file(READ ${dir}/${name} text)
-      string(APPEND ASSAY_MPI_DECLARATIONS "\n${text}")
+  set(to_read mpi.h)
+  set(were_read)
+  while(to_read)
+    list(POP_FRONT to_read name)
+    if(NOT EXISTS ${dir}/${name} OR name IN_LIST were_read)
+      continue()
     endif()
-  endforeach()
+    list(APPEND were_read ${name})
+    file(READ ${dir}/${name} text)
+    string(APPEND ASSAY_MPI_DECLARATIONS "\n${text}")
+    string(REGEX MATCHALL "#[ \t]*include[ \t]*[\"<][^\">]+" included "${text}")
+    list(TRANSFORM included REPLACE ".*[\"<]" "")
+    list(APPEND to_read ${included})
+  endwhile()
 endforeach()
 # What stands before `int`: MPI_Aint_add and MPI_Aint_diff return an MPI_Aint, which must not pass through an int.
 string(REGEX MATCHALL "[^A-Za-z0-9_]int[ \t\n]+MPI_[A-Z][A-Za-z0-9_]*[ \t]*\\(" found "${ASSAY_MPI_DECLARATIONS}")
