@@ -5,16 +5,12 @@ Passing cases enter as numbers only, so the page grows with the number of axis v
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import shlex
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader
-from markupsafe import Markup
-
+from reports import page
 from reports.evidence import (
     NOT_RUN,
     STATUSES,
@@ -23,7 +19,6 @@ from reports.evidence import (
     Evidence,
     objects,
     parse_case,
-    printable,
     value_order,
     write_file,
 )
@@ -35,26 +30,20 @@ MAX_TEXT = 4000  # characters of one message or stack
 MAX_JOBS = 300
 MAX_ROWS = 200  # of the tables of reasons
 FIRST_AXES = ("comm", "type", "count")
-TEMPLATES = Path(__file__).parent / "templates"
 
 
 def write_html(out: Path) -> Path:
     """Write `out`/report.html; the result is its path. Raises WrongUse when `out` holds no run, else CannotRun."""
-    page = _render(Evidence(out))
-    return write_file(out / "report.html", lambda file: file.write(page))
+    text = _render(Evidence(out))
+    return write_file(out / "report.html", lambda file: file.write(text))
 
 
 def _render(evidence: Evidence) -> str:
-    environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["printable"] = printable
-    environment.filters["number"] = lambda value: f"{value:,}"
-    environment.filters["duration"] = duration
-    environment.filters["shorten"] = _shorten
-    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "sort_keys": False}
-    script = (TEMPLATES / "report.js").read_text(encoding="utf-8")
     found = groups(evidence)
     run = evidence.run
-    return environment.get_template("report.html").render(
+    return page.render(
+        "report",
+        {"shorten": _shorten},
         run=run,
         command=shlex.join(["./assay", *map(str, run.get("argv") or ())]),
         machine=run["machine"] if isinstance(run.get("machine"), dict) else {},
@@ -73,10 +62,6 @@ def _render(evidence: Evidence) -> str:
         **_reasons(evidence),
         **_jobs(evidence),
         matrix=_matrix(evidence),
-        style=Markup((TEMPLATES / "report.css").read_text(encoding="utf-8")),
-        script=Markup(script),
-        # Only this very script may run, whatever else a message might smuggle in.
-        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
 
 
@@ -216,16 +201,3 @@ def _shorten(text: str) -> str:
     if len(text) <= MAX_TEXT:
         return text
     return f"{text[:MAX_TEXT]}\n… {len(text) - MAX_TEXT:,} more characters in cases.jsonl"
-
-
-def duration(seconds: object) -> str:
-    """3725.0 → `1 h 2 min`, 0.0004 → `0.4 ms`. What is no number stays away."""
-    if not isinstance(seconds, int | float):
-        return ""
-    if seconds < 1:
-        return f"{seconds * 1000:.3g} ms"
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"

@@ -6,8 +6,6 @@ by how it failed, with a few examples of each group.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import re
 import shlex
 from collections import Counter, defaultdict
@@ -16,12 +14,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader
-from markupsafe import Markup
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from reports import page
 from reports.evidence import (
     NOT_RUN,
     STATUSES,
@@ -35,7 +32,6 @@ from reports.evidence import (
     write_file,
 )
 from reports.factors import common_factor
-from reports.html import TEMPLATES, duration
 from reports.summary import STYLE, explain, summary_line, widen
 
 EXAMPLES = 2  # of each group of failures, while room lasts
@@ -318,15 +314,11 @@ def _columns(evidences: Sequence[Evidence]) -> list[Column]:
 
 
 def _render(matrix: Matrix) -> str:
-    environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["printable"] = printable
-    environment.filters["number"] = lambda value: f"{value:,}"
-    environment.filters["duration"] = duration
-    script = (TEMPLATES / "matrix.js").read_text(encoding="utf-8")
-    style = "".join((TEMPLATES / name).read_text(encoding="utf-8") for name in ("report.css", "matrix.css"))
     details = _details(matrix)
     run = matrix.evidences[0].run
-    return environment.get_template("matrix.html").render(
+    return page.render(
+        "matrix",
+        {},
         matrix=matrix,
         runs=[evidence.run for evidence in matrix.evidences],
         run=run,
@@ -343,9 +335,6 @@ def _render(matrix: Matrix) -> str:
         known=_known(matrix),
         not_run=_not_run(matrix),
         symbols=SYMBOL,
-        style=Markup(style),
-        script=Markup(script),
-        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
 
 

@@ -1,7 +1,3 @@
-"use strict";
-const one = (id) => document.getElementById(id);
-const every = (selector) => [...document.querySelectorAll(selector)];
-
 // One number of ranks, or all: a rule of style hides the columns of the others (their classes are n0, n1, …).
 const sheet = document.createElement("style");
 const numbers = every("#nps [data-np]").map((button) => button.dataset.np).filter(Boolean);
@@ -47,18 +43,5 @@ function arrive() {
 addEventListener("hashchange", arrive);
 every("#grid a").forEach((link) => { link.addEventListener("click", () => { if (link.hash === location.hash) arrive(); }); });
 
-every(".copy").forEach((button) => {
-  button.onclick = async () => {
-    const command = button.parentElement.querySelector("code");
-    try {
-      await navigator.clipboard.writeText(command.textContent);
-    } catch { // a page opened from a file may not be allowed to: leave the command selected
-      getSelection().selectAllChildren(command);
-      document.execCommand("copy");
-    }
-    button.textContent = "Copied";
-    setTimeout(() => { button.textContent = "Copy"; }, 1500);
-  };
-});
 filter();
 arrive();

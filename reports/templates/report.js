@@ -1,7 +1,4 @@
-"use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
-const one = (id) => document.getElementById(id);
-const every = (selector) => [...document.querySelectorAll(selector)];
 const notRun = ["skip", "unsupported"];
 const state = { target: "", axis: 0, unclean: false, test: "", axisName: "", value: "", status: "", words: "" };
 
@@ -124,19 +121,6 @@ every("[data-status]").forEach((button) => {
 });
 every("[data-group]").forEach((button) => {
   button.onclick = () => { switchTarget(button.dataset.of); show({ test: button.dataset.group, axisName: "", value: "", status: "" }); };
-});
-every(".copy").forEach((button) => {
-  button.onclick = async () => {
-    const command = button.parentElement.querySelector("code");
-    try {
-      await navigator.clipboard.writeText(command.textContent);
-    } catch { // a page opened from a file may not be allowed to: leave the command selected
-      getSelection().selectAllChildren(command);
-      document.execCommand("copy");
-    }
-    button.textContent = "Copied";
-    setTimeout(() => { button.textContent = "Copy"; }, 1500);
-  };
 });
 one("unclean").onchange = (event) => { state.unclean = event.target.checked; drawMatrix(); };
 one("search").oninput = (event) => { state.words = event.target.value; filterCases(); };
