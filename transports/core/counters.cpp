@@ -1,0 +1,51 @@
+#include "transports/core/counters.hpp"
+
+#include <atomic>
+#include <cstdio>
+#include <unistd.h>
+
+namespace assay::ofi {
+
+void traffic::open(std::string const& folder, char const* provider) {
+    static std::atomic<unsigned> made{0};
+    if (folder.empty()) return;
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    path = folder + '/' + provider + '.' + host + '.' + std::to_string(getpid()) + '.' + std::to_string(made++) + ".json";
+}
+
+void traffic::write(wire::counters const& wire, bool closed) const {
+    if (path.empty()) return;
+    auto const unfinished = path + ".new";
+    auto* const file = std::fopen(unfinished.c_str(), "we");
+    if (!file) return; // a folder that is gone is no reason to fail an operation
+    auto const entry = [file](char const* name, std::uint64_t value) {
+        std::fprintf(file, "\"%s\": %llu, ", name, static_cast<unsigned long long>(value));
+    };
+    std::fputs("{", file);
+    entry("remote", remote);
+    entry("eager", eager);
+    entry("offered", offered);
+    entry("bulk", bulk);
+    entry("writes", writes);
+    entry("reads", reads);
+    entry("bytes", bytes);
+    entry("received", received);
+    entry("unexpected", unexpected);
+    entry("received_bytes", received_bytes);
+    entry("credits", credits);
+    entry("cut", cut);
+    entry("failed", failed);
+    entry("wire_segments_sent", wire.segments_sent);
+    entry("wire_segments_received", wire.segments_received);
+    entry("wire_bytes_sent", wire.bytes_sent);
+    entry("wire_bytes_received", wire.bytes_received);
+    entry("wire_connections", wire.connections);
+    entry("wire_accepted", wire.accepted);
+    entry("wire_writes", wire.writes);
+    entry("wire_reads", wire.reads);
+    std::fprintf(file, "\"closed\": %s}\n", closed ? "true" : "false");
+    if (std::fclose(file) == 0) (void)std::rename(unfinished.c_str(), path.c_str());
+}
+
+} // namespace assay::ofi

@@ -1,0 +1,34 @@
+// fabric and domain. A domain has one lock, which every function that a program calls takes first.
+#pragma once
+#include "transports/core/fid.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <rdma/fi_domain.h>
+#include <unordered_map>
+
+namespace assay::ofi {
+
+struct region;
+
+struct fabric : fid_fabric {
+    std::atomic<int> users{0}; // domains and event queues that are open
+};
+
+struct domain : fid_domain {
+    fabric* in = nullptr;
+    int users = 0;         // objects that are open
+    bool virt_addr = false; // remote addresses are those of the target, not offsets in the region
+    bool prov_key = false;  // keys are ours
+    std::uint64_t next_key = 1;
+    std::unordered_map<std::uint64_t, region*> regions; // by key
+    std::mutex mutex;
+};
+
+using locked = std::lock_guard<std::mutex>;
+
+int open_fabric(fi_fabric_attr* attributes, fid_fabric** made, void* context);
+int open_domain(fid_fabric* in, fi_info* info, fid_domain** made, void* context);
+
+} // namespace assay::ofi

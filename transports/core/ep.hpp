@@ -1,0 +1,223 @@
+// Endpoint: sends, receives and remote memory, over one wire of its own.
+//
+// msg.cpp, tagged.cpp and rma.cpp are what programs call; requests.cpp begins what goes out, receives.cpp what comes in, and
+// progress.cpp answers the wire. All with the domain's lock held.
+#pragma once
+#include "transports/core/av.hpp"
+#include "transports/core/cntr.hpp"
+#include "transports/core/cq.hpp"
+#include "transports/core/counters.hpp"
+#include "transports/core/domain.hpp"
+#include "transports/core/eq.hpp"
+#include "transports/core/match.hpp"
+#include "transports/core/packet.hpp"
+#include "transports/core/settings.hpp"
+#include "transports/core/table.hpp"
+#include "transports/wire/wire.hpp"
+
+#include <array>
+#include <memory>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_rma.h>
+#include <rdma/fi_tagged.h>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace assay::ofi {
+
+inline constexpr std::size_t most_pieces = 4;       // of a message in memory, and of remote memory
+inline constexpr std::size_t most_requests = 4096;  // that are not complete; more are refused with -FI_EAGAIN
+inline constexpr std::size_t default_least = 64;    // FI_OPT_MIN_MULTI_RECV
+
+// Memory in pieces.
+class pieces {
+public:
+    pieces() = default;
+    explicit pieces(std::span<iovec const> given) {
+        for (auto const& one : given) add(one);
+    }
+    void add(iovec const& one) {
+        list_[count_++] = one;
+        size_ += one.iov_len;
+    }
+    std::size_t size() const { return size_; }
+    std::span<iovec const> list() const { return {list_.data(), count_}; }
+    void* front() const { return count_ > 0 ? list_[0].iov_base : nullptr; }
+    pieces part(std::size_t from, std::size_t size) const; // [from, from + size) as far as it is there
+    void store(std::byte const* data, std::size_t size) const;
+    void load(std::byte* data) const;
+
+private:
+    std::array<iovec, most_pieces> list_;
+    std::size_t count_ = 0, size_ = 0;
+};
+
+// How an operation is to be done and reported.
+struct manner {
+    fi_addr_t peer = FI_ADDR_UNSPEC;
+    void* context = nullptr;
+    std::uint64_t flags = 0;
+    bool report = true; // a completion when it goes well
+    bool with_data = false;
+    std::uint64_t data = 0;
+};
+
+// A receive that was posted.
+struct receive {
+    pieces memory;
+    void* context = nullptr;
+    wanted what;
+    bool tagged = false;
+    bool report = true;
+    bool multi = false;    // several messages, one behind the other
+    std::size_t used = 0;  // of a multi-receive
+    unsigned filling = 0;  // messages that are on their way into it
+    bool finished = false; // takes no more
+};
+
+// A message that comes in, or has come and waits for a receive.
+struct arrival {
+    wire::peer from = 0;
+    packet head;
+    receive* into = nullptr;
+    pieces places;                     // in the receive's memory
+    std::unique_ptr<std::byte[]> body; // of a message that came before its receive
+    bool here = false;                 // the body is complete, or is not asked for yet
+    bool claimed = false;
+    bool discarded = false;            // when it is here
+    int error = 0;                     // its sender is gone
+    std::uint64_t number = 0;          // in granted_
+};
+
+// Something that goes out and is not complete.
+struct request {
+    enum class kind { send, write, read } what = kind::send;
+    wire::peer to = 0;
+    pieces memory;
+    std::unique_ptr<std::byte[]> copy;
+    void* context = nullptr;
+    std::uint64_t flags = 0; // of the completion
+    bool report = true;
+    unsigned queued = 0;  // segments that the wire has not finished with
+    unsigned awaited = 0; // answers
+    bool lasting = false; // a rendezvous whose end must be confirmed by the receiver
+    int error = 0;
+    std::uint64_t number = 0; // in requests_
+};
+
+class endpoint : public fid_ep, private wire::sink {
+public:
+    endpoint(domain& in, fi_info const& info);
+    ~endpoint() override;
+
+    int bind(::fid& to, std::uint64_t flags);
+    int enable();
+    bool ready() const { return enabled_; }
+    bool progress() { return wire_->poll(); }
+    int wait_fd() const { return wire_->wait_fd(); }
+    wire::address const& name() const { return name_; }
+    int option(int name, void* value, std::size_t* size) const;
+    int set_option(int name, void const* value, std::size_t size);
+    int flags(std::uint64_t& which, bool set);
+
+    // flags of the calls that take none, and whether an operation with these flags is reported.
+    std::uint64_t usual_send_flags() const { return send_flags_; }
+    std::uint64_t usual_receive_flags() const { return receive_flags_; }
+    bool reports_send(std::uint64_t flags) const { return !selective_send_ || flags & FI_COMPLETION; }
+    bool reports_receive(std::uint64_t flags) const { return !selective_receive_ || flags & FI_COMPLETION; }
+
+    ssize_t send(bool with_tag, pieces const& memory, std::uint64_t tag, manner const& how);
+    ssize_t post(bool with_tag, pieces const& memory, std::uint64_t tag, std::uint64_t ignore, manner const& how);
+    ssize_t write(pieces const& memory, std::span<fi_rma_iov const> remote, manner const& how);
+    ssize_t read(pieces const& memory, std::span<fi_rma_iov const> remote, manner const& how);
+    ssize_t cancel(void const* context);
+    void withdraw(void* token); // its memory is about to vanish
+
+    domain& in;
+
+private:
+    struct peer_state {
+        std::uint64_t in_flight = 0; // eager bytes that the peer has not used up
+        std::uint64_t owed = 0;      // used up here, and not told yet
+        fi_addr_t number = FI_ADDR_NOTAVAIL;
+    };
+    // What a token of the wire stands for.
+    struct landing;
+
+    // requests.cpp
+    bool find_peer(fi_addr_t number, wire::peer& found);
+    bool dispatch(wire::peer to, packet& head, std::span<iovec const> payload, wire::memory how, void* token);
+    std::unique_ptr<request> begin(request::kind what, pieces const& memory, manner const& how, wire::peer to);
+    void launch(request& one, packet& head, pieces const& payload);
+    void settle(request& one);
+    void granted(wire::peer from, packet const& head);
+    void answered(packet const& head);
+
+    // receives.cpp
+    void give(arrival& message, receive& to);
+    void take_here(std::unique_ptr<arrival> message);
+    void grant(arrival& message);
+    void complete(arrival& message, int error);
+    void release(receive& one);
+    void used_up(wire::peer from, packet const& head);
+    ssize_t peek(bool with_tag, wanted const& what, manner const& how);
+    ssize_t take_claimed(bool with_tag, pieces const& memory, manner const& how);
+    receive* make_receive(bool with_tag, pieces const& memory, wanted const& what, manner const& how);
+    void discard(arrival& message);
+    void report(receive const& one, completion it);
+    fi_addr_t number_of(wire::peer who);
+    posted<receive>& receives(bool with_tag) { return with_tag ? tagged_receives_ : plain_receives_; }
+    unexpected<arrival>& messages(bool with_tag) { return with_tag ? tagged_messages_ : plain_messages_; }
+
+    // progress.cpp
+    wire::placement begun(wire::peer from, std::byte const* head, std::uint64_t size) override;
+    void arrived(wire::peer from, void* token) override;
+    void lost(void* token) override;
+    void sent(void* token) override;
+    void failed(void* token, int error) override;
+    void closed(wire::peer which, int error) override;
+    void begun_message(wire::peer from, packet const& head, std::uint64_t size, landing& to);
+    void begun_write(wire::peer from, packet const& head, std::uint64_t size, landing& to);
+    void serve_read(wire::peer from, packet const& head);
+    void written(wire::peer from, landing& what);
+    void count(counter* which, int error) {
+        if (which) ++(error ? which->bad : which->good);
+    }
+
+    std::unique_ptr<wire::wire> wire_;
+    wire::address name_;
+    address_vector* av_ = nullptr;
+    completion_queue *send_queue_ = nullptr, *receive_queue_ = nullptr;
+    event_queue* events_ = nullptr;
+    counter *send_counter_ = nullptr, *receive_counter_ = nullptr, *read_counter_ = nullptr, *write_counter_ = nullptr,
+            *remote_read_counter_ = nullptr, *remote_write_counter_ = nullptr;
+    bool enabled_ = false, selective_send_ = false, selective_receive_ = false;
+    bool source_, directed_;
+    std::uint64_t send_flags_, receive_flags_;
+    std::size_t least_ = default_least; // room that a multi-receive needs to go on
+
+    std::vector<peer_state> peers_;      // by wire::peer
+    std::vector<wire::peer> by_number_;  // by fi_addr_t; any_peer: not looked up yet
+    posted<receive> plain_receives_, tagged_receives_;
+    unexpected<arrival> plain_messages_, tagged_messages_;
+    std::unordered_map<void const*, arrival*> claimed_; // by the context that claimed it
+    table<request> requests_;
+    table<arrival> granted_;
+    std::size_t open_requests_ = 0;
+    traffic traffic_;
+};
+
+extern fi_ops_msg msg_ops;
+extern fi_ops_tagged tagged_ops;
+extern fi_ops_rma rma_ops;
+
+int open_ep(domain& in, fi_info* info, fid_ep** made, void* context);
+inline endpoint& endpoint_of(fid_ep* it) { return static_cast<endpoint&>(*it); }
+
+// What a transport brings: its name, and a wire. Defined by transports/<name>/provider.cpp.
+extern char const provider_name[];
+std::unique_ptr<wire::wire> make_wire(wire::sink& sink, settings const& how);
+wire::address default_address(settings const& how);
+
+} // namespace assay::ofi

@@ -1,0 +1,94 @@
+#include "transports/core/mr.hpp"
+
+#include "transports/core/ep.hpp"
+
+namespace assay::ofi {
+namespace {
+
+int close(fid* it) {
+    auto& object = object_of<region, fid_mr>(it);
+    auto& in = *object.in;
+    locked const lock(in.mutex);
+    for (auto const& [at, token] : object.arriving) at->withdraw(token);
+    in.regions.erase(object.key);
+    --in.users;
+    delete &object;
+    return 0;
+}
+
+// Registrations are made complete and bound to endpoints by some programs, whether they have to or not.
+int bind(fid*, fid*, std::uint64_t) { return 0; }
+int control(fid*, int command, void*) { return command == FI_ENABLE ? 0 : -FI_ENOSYS; }
+
+fi_ops fid_ops{sizeof(fi_ops), close, bind, control, not_offered, not_offered, not_offered};
+
+int registered(fid* by, fi_mr_attr const& wish, fid_mr** made) {
+    if (by->fclass != FI_CLASS_DOMAIN) return -FI_EINVAL;
+    if (wish.iov_count != 1 || wish.iface != FI_HMEM_SYSTEM) return -FI_EINVAL;
+    auto& in = object_of<domain, fid_domain>(by);
+    locked const lock(in.mutex);
+    auto key = wish.requested_key;
+    if (in.prov_key) {
+        // Neither small nor in a row: a program that thinks it chose the key fails.
+        key = in.next_key++ * 0x9e3779b97f4a7c15u | 1u << 31;
+    } else if (in.regions.contains(key))
+        return -FI_ENOKEY;
+    auto* const object = new region;
+    initialize(static_cast<fid_mr&>(*object), FI_CLASS_MR, wish.context, fid_ops);
+    object->in = &in;
+    object->base = static_cast<std::byte*>(wish.mr_iov[0].iov_base);
+    object->size = wish.mr_iov[0].iov_len;
+    object->offset = in.virt_addr ? reinterpret_cast<std::uintptr_t>(object->base) : wish.offset;
+    object->access = wish.access;
+    object->mem_desc = object;
+    object->key = key;
+    in.regions.emplace(key, object);
+    ++in.users;
+    *made = object;
+    return 0;
+}
+
+int register_vector(fid* by, iovec const* pieces, std::size_t count, std::uint64_t access, std::uint64_t offset,
+                    std::uint64_t key, std::uint64_t, fid_mr** made, void* context) {
+    return guarded([&] {
+        fi_mr_attr wish{};
+        wish.mr_iov = pieces;
+        wish.iov_count = count;
+        wish.access = access;
+        wish.offset = offset;
+        wish.requested_key = key;
+        wish.context = context;
+        return registered(by, wish, made);
+    });
+}
+
+int register_buffer(fid* by, void const* buffer, std::size_t size, std::uint64_t access, std::uint64_t offset,
+                    std::uint64_t key, std::uint64_t flags, fid_mr** made, void* context) {
+    iovec const piece{const_cast<void*>(buffer), size};
+    return register_vector(by, &piece, 1, access, offset, key, flags, made, context);
+}
+
+int register_as_said(fid* by, fi_mr_attr const* wish, std::uint64_t, fid_mr** made) {
+    return guarded([&] { return registered(by, *wish, made); });
+}
+
+} // namespace
+
+fi_ops_mr mr_ops{sizeof(fi_ops_mr), register_buffer, register_vector, register_as_said};
+
+std::byte* find_memory(domain& in, std::uint64_t key, std::uint64_t address, std::uint64_t size, std::uint64_t access,
+                       int& error) {
+    auto const at = in.regions.find(key);
+    error = FI_EKEYREJECTED;
+    if (at == in.regions.end()) return nullptr;
+    auto const& found = *at->second;
+    error = FI_EACCES;
+    if ((found.access & access) != access) return nullptr;
+    error = FI_EINVAL;
+    auto const from = address - found.offset; // of an address before the region it is huge
+    if (from > found.size || size > found.size - from) return nullptr;
+    error = 0;
+    return found.base + from;
+}
+
+} // namespace assay::ofi

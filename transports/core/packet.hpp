@@ -1,0 +1,46 @@
+// What processes say to each other: the head of a segment. In this machine's byte order: both sides run the same code.
+//
+// A message up to the eager limit is one segment, `message`. A longer one, or one that the receiver may have no room for,
+// is announced by `offer`; when a receive matches it, the receiver answers `grant`, and `bulk` brings the data. Remote
+// memory is written by `write` and read by `read`, which is answered by `found`. `done` says how a request ended.
+#pragma once
+#include "transports/wire/wire.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+namespace assay::ofi {
+
+enum class kind : std::uint8_t { message = 1, offer, grant, bulk, write, read, found, done, credit };
+
+enum : std::uint8_t {
+    none = 0,
+    is_tagged = 1,
+    has_data = 2,   // packet::data is for the receiver's completion
+    wants_done = 4, // the sender waits for `done`
+};
+
+struct packet {
+    kind what{};
+    std::uint8_t flags = 0;
+    std::uint16_t unused = 0;
+    std::uint32_t credit = 0; // bytes of eager messages that the sender of this head has used up meanwhile
+    std::uint64_t tag = 0;    // of a message; write, read: the address
+    std::uint64_t data = 0;
+    std::uint64_t size = 0;   // of the whole message; read: bytes wanted; grant: bytes that will be taken
+    std::uint64_t id = 0;     // of the request at the side that began it
+    std::uint64_t other = 0;  // write, read: the key; grant: the receiver's number; bulk: the same, given back
+    std::int32_t status = 0;  // done, found: an error number
+    std::uint32_t unused2 = 0;
+};
+static_assert(sizeof(packet) == wire::head_size && std::is_trivially_copyable_v<packet>);
+
+inline packet understand(std::byte const* head) {
+    packet p;
+    std::memcpy(&p, head, sizeof p);
+    return p;
+}
+
+} // namespace assay::ofi

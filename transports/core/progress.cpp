@@ -1,0 +1,225 @@
+// What the wire reports.
+#include "transports/core/ep.hpp"
+#include "transports/core/mr.hpp"
+
+#include <algorithm>
+
+namespace assay::ofi {
+
+// A segment that is arriving.
+struct endpoint::landing {
+    packet head;
+    arrival* message = nullptr;
+    request* answer = nullptr;
+    region* memory = nullptr; // that a write goes to
+    pieces places;
+    int error = 0;
+};
+
+wire::placement endpoint::begun(wire::peer from, std::byte const* bytes, std::uint64_t size) {
+    auto to = std::make_unique<landing>();
+    to->head = understand(bytes);
+    auto const& head = to->head;
+    if (peers_.size() <= from) peers_.resize(from + 1);
+    auto& in_flight = peers_[from].in_flight;
+    in_flight -= std::min<std::uint64_t>(in_flight, head.credit);
+    switch (head.what) {
+    case kind::message: begun_message(from, head, size, *to); break;
+    case kind::bulk:
+        if (auto* const message = granted_.find(head.other); message && message->from == from) {
+            to->message = message;
+            to->places = message->places;
+        }
+        break;
+    case kind::write: begun_write(from, head, size, *to); break;
+    case kind::found:
+        if (auto* const one = requests_.find(head.id); one && one->to == from && one->what == request::kind::read) {
+            to->answer = one;
+            to->places = one->memory.part(static_cast<std::size_t>(head.data), static_cast<std::size_t>(size));
+        }
+        break;
+    default: break; // no payload, or one that nobody asked for
+    }
+    auto& it = *to.release(); // arrived() or lost() frees it
+    return {it.places.list(), &it};
+}
+
+void endpoint::begun_message(wire::peer from, packet const& head, std::uint64_t size, landing& to) {
+    auto message = std::make_unique<arrival>();
+    message->from = from;
+    message->head = head;
+    message->head.size = size;
+    bool const with_tag = head.flags & is_tagged;
+    label const known{from, with_tag ? head.tag : 0};
+    ++traffic_.received;
+    traffic_.received_bytes += size;
+    if (auto* const receive = receives(with_tag).find(known)) {
+        give(*message, *receive);
+        to.places = message->places;
+    } else {
+        ++traffic_.unexpected;
+        message->body = std::make_unique_for_overwrite<std::byte[]>(size);
+        to.places.add({message->body.get(), static_cast<std::size_t>(size)});
+        messages(with_tag).add(known, message.get());
+    }
+    to.message = message.release();
+}
+
+void endpoint::begun_write(wire::peer, packet const& head, std::uint64_t size, landing& to) {
+    auto* const place = find_memory(in, head.other, head.tag, size, FI_REMOTE_WRITE, to.error);
+    if (!place) return;
+    to.places.add({place, static_cast<std::size_t>(size)});
+    to.memory = in.regions.at(head.other);
+    to.memory->arriving.emplace_back(this, &to);
+}
+
+void endpoint::withdraw(void* token) {
+    auto& it = *static_cast<landing*>(token);
+    it.memory = nullptr;
+    it.error = FI_EKEYREJECTED;
+    wire_->withdraw(token);
+}
+
+void endpoint::arrived(wire::peer from, void* token) {
+    std::unique_ptr<landing> const owner(static_cast<landing*>(token));
+    auto const& head = owner->head;
+    switch (head.what) {
+    case kind::message: {
+        auto& message = *owner->message;
+        message.here = true;
+        if (message.discarded)
+            discard(message);
+        else if (message.into) { // matched before, or while it came
+            if (message.body) message.places.store(message.body.get(), message.places.size());
+            complete(message, 0);
+        }
+        break;
+    }
+    case kind::offer: {
+        auto message = std::make_unique<arrival>();
+        message->from = from;
+        message->head = head;
+        message->here = true;
+        bool const with_tag = head.flags & is_tagged;
+        label const known{from, with_tag ? head.tag : 0};
+        ++traffic_.received;
+        traffic_.received_bytes += head.size;
+        if (auto* const receive = receives(with_tag).find(known)) {
+            give(*message, *receive);
+            grant(*message.release());
+        } else {
+            ++traffic_.unexpected;
+            messages(with_tag).add(known, message.release());
+        }
+        break;
+    }
+    case kind::grant: granted(from, head); break;
+    case kind::bulk:
+        if (owner->message) complete(*owner->message, 0);
+        break;
+    case kind::write: written(from, *owner); break;
+    case kind::read: serve_read(from, head); break;
+    case kind::found:
+    case kind::done: answered(head); break;
+    case kind::credit: break;
+    }
+}
+
+void endpoint::serve_read(wire::peer from, packet const& head) {
+    packet answer;
+    answer.what = kind::found;
+    answer.id = head.id;
+    answer.data = head.data;
+    int error = 0;
+    auto* const place = find_memory(in, head.other, head.tag, head.size, FI_REMOTE_READ, error);
+    answer.status = error;
+    count(remote_read_counter_, error);
+    iovec const memory{place, place ? static_cast<std::size_t>(head.size) : 0};
+    // A copy of what cannot go at once: later writes, and whoever takes the memory away, must not change the answer.
+    dispatch(from, answer, {&memory, 1}, wire::memory::copy, nullptr);
+}
+
+void endpoint::written(wire::peer from, landing& what) {
+    if (what.memory)
+        std::erase_if(what.memory->arriving, [&](auto const& entry) { return entry.second == &what; });
+    packet answer;
+    answer.what = kind::done;
+    answer.id = what.head.id;
+    answer.status = what.error;
+    dispatch(from, answer, {}, wire::memory::copy, nullptr);
+    count(remote_write_counter_, what.error);
+    if (what.error || !(what.head.flags & has_data) || !receive_queue_) return;
+    completion it;
+    it.flags = FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA;
+    it.size = static_cast<std::size_t>(what.head.size);
+    it.data = what.head.data;
+    it.from = number_of(from);
+    receive_queue_->push(it);
+}
+
+void endpoint::lost(void* token) {
+    std::unique_ptr<landing> const owner(static_cast<landing*>(token));
+    if (owner->memory)
+        std::erase_if(owner->memory->arriving, [&](auto const& entry) { return entry.second == owner.get(); });
+    if (owner->answer) {
+        owner->answer->error = FI_ECONNRESET;
+        if (owner->answer->awaited > 0) --owner->answer->awaited;
+        settle(*owner->answer);
+    }
+    auto* const message = owner->message;
+    if (!message) return;
+    if (message->into) return complete(*message, FI_ECONNRESET);
+    messages(message->head.flags & is_tagged).remove(message);
+    std::erase_if(claimed_, [message](auto const& entry) { return entry.second == message; });
+    delete message;
+}
+
+void endpoint::sent(void* token) {
+    auto& one = *static_cast<request*>(token);
+    --one.queued;
+    settle(one);
+}
+
+void endpoint::failed(void* token, int error) {
+    auto& one = *static_cast<request*>(token);
+    one.error = error;
+    one.awaited = 0;
+    --one.queued;
+    settle(one);
+}
+
+// Nothing that waits for this peer can end well any more. What it has sent completely stays.
+void endpoint::closed(wire::peer which, int reason) {
+    int const error = reason ? reason : FI_ECONNRESET;
+    if (peers_.size() <= which) peers_.resize(which + 1);
+    peers_[which].in_flight = peers_[which].owed = 0;
+    for (auto* one : requests_.all())
+        if (one->to == which && one->awaited > 0) {
+            one->error = error;
+            one->awaited = 0;
+            settle(*one);
+        }
+    for (auto* message : granted_.all())
+        if (message->from == which) complete(*message, error);
+    auto const mark = [&](arrival& message) {
+        if (message.from == which && message.head.what == kind::offer) message.error = error;
+    };
+    for (auto const& [context, message] : claimed_) mark(*message);
+    for (bool const with_tag : {true, false}) {
+        messages(with_tag).each([&](label const&, arrival& message) { mark(message); });
+        receives(with_tag).take_all([&](wanted const& what, receive const*) { return what.from == which; },
+                                  [&](receive* one) {
+                                      one->finished = true;
+                                      if (one->filling > 0) return;
+                                      completion it;
+                                      it.tag = one->what.tag;
+                                      it.from = number_of(which);
+                                      it.error = error;
+                                      report(*one, it);
+                                      delete one;
+                                  });
+    }
+    if (events_ && reason) events_->report(&fid, fid.context, number_of(which), reason);
+}
+
+} // namespace assay::ofi

@@ -1,0 +1,244 @@
+// What goes out: messages, writes and reads, until they are complete.
+#include "transports/core/ep.hpp"
+#include "transports/core/mr.hpp"
+
+#include <algorithm>
+
+namespace assay::ofi {
+
+pieces pieces::part(std::size_t from, std::size_t size) const {
+    pieces found;
+    for (auto const& one : list()) {
+        if (from >= one.iov_len) {
+            from -= one.iov_len;
+            continue;
+        }
+        auto const length = std::min(one.iov_len - from, size);
+        if (length > 0) found.add({static_cast<std::byte*>(one.iov_base) + from, length});
+        size -= length;
+        from = 0;
+    }
+    return found;
+}
+
+void pieces::store(std::byte const* data, std::size_t size) const {
+    for (auto const& one : list()) {
+        auto const length = std::min(one.iov_len, size);
+        if (length > 0) std::memcpy(one.iov_base, data, length);
+        data += length;
+        size -= length;
+    }
+}
+
+void pieces::load(std::byte* data) const {
+    for (auto const& one : list()) {
+        if (one.iov_len > 0) std::memcpy(data, one.iov_base, one.iov_len);
+        data += one.iov_len;
+    }
+}
+
+bool endpoint::find_peer(fi_addr_t number, wire::peer& found) {
+    if (!av_ || number >= av_->entries.size() || av_->entries[number].empty()) return false;
+    if (by_number_.size() <= number) by_number_.resize(std::max(av_->entries.size(), number + 1), any_peer);
+    if (by_number_[number] == any_peer) by_number_[number] = wire_->reach(av_->entries[number]);
+    found = by_number_[number];
+    if (peers_.size() <= found) peers_.resize(found + 1);
+    return true;
+}
+
+// Every segment leaves here: it takes along what is owed to its receiver.
+bool endpoint::dispatch(wire::peer to, packet& head, std::span<iovec const> payload, wire::memory how, void* token) {
+    if (peers_.size() <= to) peers_.resize(to + 1);
+    auto& about = peers_[to];
+    head.credit = static_cast<std::uint32_t>(std::min<std::uint64_t>(about.owed, ~std::uint32_t{0}));
+    about.owed -= head.credit;
+    if (wire_->address_of(to) != name_ && ++traffic_.remote == traffic_.next_note) {
+        traffic_.next_note *= 2;
+        traffic_.write(wire_->counted(), false);
+    }
+    return wire_->send(to, &head, payload, how, token);
+}
+
+std::unique_ptr<request> endpoint::begin(request::kind what, pieces const& memory, manner const& how, wire::peer to) {
+    auto one = std::make_unique<request>();
+    one->what = what;
+    one->to = to;
+    one->memory = memory;
+    one->context = how.context;
+    one->report = how.report;
+    ++open_requests_;
+    return one;
+}
+
+// Sends a segment of a request. Memory that the caller wants back at once is copied, if the wire needs it for longer.
+void endpoint::launch(request& one, packet& head, pieces const& payload) {
+    if (!dispatch(one.to, head, payload.list(), wire::memory::borrow, &one)) ++one.queued;
+}
+
+// Frees the request, and reports it, once nothing is to be expected any more.
+void endpoint::settle(request& one) {
+    if (one.queued > 0 || one.awaited > 0) return;
+    std::unique_ptr<request> const owner(&one);
+    --open_requests_;
+    requests_.remove(one.number);
+    auto* const counter = one.what == request::kind::send    ? send_counter_
+                          : one.what == request::kind::write ? write_counter_
+                                                             : read_counter_;
+    count(counter, one.error);
+    if (one.error) ++traffic_.failed;
+    if (!send_queue_ || (!one.report && !one.error)) return;
+    completion it;
+    it.context = one.context;
+    it.flags = one.flags;
+    it.error = one.error;
+    send_queue_->push(it);
+}
+
+ssize_t endpoint::send(bool with_tag, pieces const& memory, std::uint64_t tag, manner const& how) {
+    auto const& set = configured();
+    bool const inject = how.flags & FI_INJECT;
+    if (inject && memory.size() > set.inject) return -FI_EMSGSIZE;
+    wire::peer to = 0;
+    if (!find_peer(how.peer, to)) return -FI_EINVAL;
+    if (open_requests_ >= most_requests) {
+        progress();
+        return -FI_EAGAIN;
+    }
+    packet head;
+    head.flags = static_cast<std::uint8_t>((with_tag ? is_tagged : none) | (how.with_data ? has_data : none));
+    head.tag = tag;
+    head.data = how.data;
+    head.size = memory.size();
+    bool const confirmed = how.flags & (FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE);
+    if (confirmed) head.flags |= wants_done;
+    auto& about = peers_[to];
+    auto const cost = memory.size() + wire::head_size;
+    traffic_.bytes += memory.size();
+
+    auto one = begin(request::kind::send, memory, how, to);
+    one->flags = FI_SEND | (with_tag ? FI_TAGGED : FI_MSG);
+    one->lasting = confirmed;
+    if (memory.size() <= set.eager && about.in_flight + cost <= set.window) {
+        about.in_flight += cost;
+        ++traffic_.eager;
+        head.what = kind::message;
+        if (confirmed) {
+            one->awaited = 1;
+            head.id = one->number = requests_.add(one.get());
+        }
+        bool const copied = inject && set.planted != fault::inject_not_copied;
+        auto& it = *one.release();
+        if (copied)
+            dispatch(to, head, memory.list(), wire::memory::copy, nullptr);
+        else
+            launch(it, head, memory);
+        settle(it);
+        return 0;
+    }
+    ++traffic_.offered;
+    head.what = kind::offer;
+    if (inject && memory.size() > 0) {
+        one->copy = std::make_unique<std::byte[]>(memory.size());
+        memory.load(one->copy.get());
+        one->memory = {};
+        one->memory.add({one->copy.get(), memory.size()});
+    }
+    one->awaited = 1;
+    head.id = one->number = requests_.add(one.get());
+    dispatch(to, head, {}, wire::memory::copy, nullptr);
+    (void)one.release(); // settle() frees it
+    return 0;
+}
+
+// A receive has taken an offer: its data follows, as much of it as there is room for.
+void endpoint::granted(wire::peer from, packet const& head) {
+    auto* const one = requests_.find(head.id);
+    if (!one || one->to != from || one->what != request::kind::send) return;
+    if (!one->lasting) --one->awaited;
+    if (head.size > 0) {
+        packet answer;
+        answer.what = kind::bulk;
+        answer.other = head.other;
+        ++traffic_.bulk;
+        launch(*one, answer, one->memory.part(0, static_cast<std::size_t>(head.size)));
+    }
+    settle(*one);
+}
+
+void endpoint::answered(packet const& head) {
+    auto* const one = requests_.find(head.id);
+    if (!one || one->awaited == 0) return;
+    --one->awaited;
+    if (head.status) one->error = head.status;
+    settle(*one);
+}
+
+ssize_t endpoint::write(pieces const& memory, std::span<fi_rma_iov const> remote, manner const& how) {
+    auto const& set = configured();
+    if (how.flags & FI_INJECT && memory.size() > set.inject) return -FI_EMSGSIZE;
+    wire::peer to = 0;
+    if (!find_peer(how.peer, to) || remote.empty() || remote.size() > most_pieces) return -FI_EINVAL;
+    if (open_requests_ >= most_requests) {
+        progress();
+        return -FI_EAGAIN;
+    }
+    auto one = begin(request::kind::write, memory, how, to);
+    one->flags = FI_RMA | FI_WRITE;
+    if (how.flags & FI_INJECT && memory.size() > 0) {
+        one->copy = std::make_unique<std::byte[]>(memory.size());
+        memory.load(one->copy.get());
+        one->memory = {};
+        one->memory.add({one->copy.get(), memory.size()});
+    }
+    one->number = requests_.add(one.get());
+    one->awaited = static_cast<unsigned>(remote.size());
+    traffic_.bytes += memory.size();
+    auto& it = *one.release();
+    std::size_t from = 0;
+    for (std::size_t k = 0; k < remote.size(); ++k) {
+        packet head;
+        head.what = kind::write;
+        head.id = it.number;
+        head.tag = remote[k].addr;
+        head.other = remote[k].key;
+        head.size = remote[k].len;
+        if (how.with_data && k + 1 == remote.size()) { // the completion at the target comes behind all of the data
+            head.flags = has_data;
+            head.data = how.data;
+        }
+        ++traffic_.writes;
+        launch(it, head, it.memory.part(from, remote[k].len));
+        from += remote[k].len;
+    }
+    return 0;
+}
+
+ssize_t endpoint::read(pieces const& memory, std::span<fi_rma_iov const> remote, manner const& how) {
+    wire::peer to = 0;
+    if (!find_peer(how.peer, to) || remote.empty() || remote.size() > most_pieces) return -FI_EINVAL;
+    if (open_requests_ >= most_requests) {
+        progress();
+        return -FI_EAGAIN;
+    }
+    auto one = begin(request::kind::read, memory, how, to);
+    one->flags = FI_RMA | FI_READ;
+    one->number = requests_.add(one.get());
+    one->awaited = static_cast<unsigned>(remote.size());
+    auto& it = *one.release();
+    std::size_t from = 0;
+    for (auto const& there : remote) {
+        packet head;
+        head.what = kind::read;
+        head.id = it.number;
+        head.tag = there.addr;
+        head.other = there.key;
+        head.size = there.len;
+        head.data = from; // comes back with the answer: where in the memory it goes
+        ++traffic_.reads;
+        dispatch(to, head, {}, wire::memory::copy, nullptr);
+        from += there.len;
+    }
+    return 0;
+}
+
+} // namespace assay::ofi

@@ -1,0 +1,34 @@
+// What the environment says. ASSAY_TRANSPORT=WORD+WORD… switches parts of the provider off or to another value,
+// ASSAY_COUNTERS=DIR has each endpoint write its counters there, ASSAY_FAULT=NAME plants a fault.
+#pragma once
+#include <cstddef>
+#include <string>
+
+namespace assay::ofi {
+
+// Defects that can be planted, each for a test to find.
+enum class fault {
+    none,
+    stale_rematch,     // a receive that is posted while the body of its message is on its way does not get it
+    inject_not_copied, // what fi_inject could not send at once is read after it has returned
+    cq_wrong_length,   // the completion of a receive says one byte too few
+};
+
+struct settings {
+    // no_tagged, no_rma, no_cq_data, no_directed, no_source, no_multi_recv: not offered then.
+    bool tagged = true, rma = true, cq_data = true, directed = true, source = true, multi_recv = true;
+    int mr_mode = 0;                     // mr_virt_addr, mr_prov_key: demanded of whoever registers memory
+    std::size_t eager = 64 * 1024;       // eager=BYTES: longer messages are announced before they are sent
+    std::size_t window = 4 * 1024 * 1024; // credit=BYTES: eager bytes for one peer that wait for a receive there
+    std::size_t inject = 4 * 1024;       // inject=BYTES: the longest message that fi_inject takes
+    bool nodelay = true;                 // nodelay=0
+    std::string interface;               // interface=NAME: to listen at; default one that is not loopback
+    std::string counters;                // folder
+    fault planted = fault::none;
+    std::string wrong; // why nothing is offered: a word that is none of these
+};
+
+settings const& configured(); // read once
+settings read_settings(char const* switches, char const* fault_name, char const* counters);
+
+} // namespace assay::ofi

@@ -1,0 +1,459 @@
+#include "transports/tcp/tcp.hpp"
+
+#include "transports/tcp/link.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <system_error>
+#include <unistd.h>
+#include <unordered_map>
+#include <vector>
+
+namespace assay::tcp {
+namespace {
+
+using wire::address;
+using wire::memory;
+using wire::peer;
+
+constexpr std::size_t scratch_size = 256 * 1024; // what one read takes at most beyond a payload's place
+constexpr int reads_per_poll = 8;                // of one connection, so that others get their turn
+constexpr int events_per_poll = 64;
+
+[[noreturn]] void fail(char const* what) { throw std::system_error(errno, std::generic_category(), what); }
+
+sockaddr const* as_sockaddr(address const& where) { return reinterpret_cast<sockaddr const*>(where.data()); }
+socklen_t length(address const& where) { return static_cast<socklen_t>(where.size()); }
+
+msghdr message_of(iovec* pieces, std::size_t count) {
+    msghdr message{};
+    message.msg_iov = pieces;
+    message.msg_iovlen = count;
+    return message;
+}
+
+address from_sockaddr(sockaddr const* a) {
+    return {reinterpret_cast<char const*>(a), a->sa_family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in)};
+}
+
+class tcp_wire final : public wire::wire {
+public:
+    tcp_wire(::assay::wire::sink& sink, options const& how) : sink_(sink), how_(how) {
+        epoll_ = epoll_create1(EPOLL_CLOEXEC);
+        if (epoll_ < 0) fail("epoll_create1");
+        scratch_.resize(scratch_size);
+    }
+    ~tcp_wire() override {
+        for (auto& one : links_) {
+            if (!one) continue;
+            shut(*one);
+            if (one->in_payload) sink_.lost(one->token);
+            for (auto const& segment : one->queue)
+                if (segment.token) sink_.failed(segment.token, ECANCELED);
+        }
+        if (listener_ >= 0) ::close(listener_);
+        ::close(epoll_);
+    }
+
+    address listen(address const& where) override;
+    peer reach(address const& where) override;
+    address const& address_of(peer who) const override { return *peers_[who].where; }
+    bool send(peer to, void const* head, std::span<iovec const> payload, memory how, void* token) override;
+    void withdraw(void* token) override;
+    bool poll() override;
+    int wait_fd() const override { return epoll_; }
+    bool flush(std::chrono::milliseconds limit) override;
+    std::uint64_t backlog(peer to) const override {
+        auto const* const out = peers_[to].out;
+        return out ? out->waiting() : 0;
+    }
+    ::assay::wire::counters const& counted() const override { return counted_; }
+
+private:
+    struct peer_state {
+        address const* where = nullptr; // the key in by_address_
+        link* out = nullptr;            // the connection that segments for this peer go by
+        unsigned links = 0;             // connections that are open
+    };
+
+    link& add(int fd);
+    link* connect(peer to);
+    void accept_all();
+    void watch(link& one);
+    void read(link& one);
+    void write(link& one);
+    void parse(link& one, std::byte const* data, std::size_t size);
+    bool greeted(link& one);
+    void begin(link& one);
+    void end_payload(link& one);
+    void drop(link& one, int error);
+    void mark_broken(link& one, int error);
+    void settle_broken();
+    void shut(link& one);
+
+    ::assay::wire::sink& sink_;
+    options how_;
+    int epoll_ = -1, listener_ = -1;
+    address self_;
+    std::vector<std::unique_ptr<link>> links_;
+    std::vector<std::size_t> free_links_;
+    std::vector<link*> broken_; // to be reported by the next poll()
+    std::vector<peer_state> peers_;
+    std::unordered_map<address, peer> by_address_;
+    std::vector<std::byte> scratch_;
+    ::assay::wire::counters counted_;
+    bool moved_ = false;
+};
+
+address tcp_wire::listen(address const& where) {
+    address const at = where.empty() ? any_port() : where;
+    listener_ = socket(as_sockaddr(at)->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (listener_ < 0) fail("socket");
+    if (bind(listener_, as_sockaddr(at), length(at)) < 0) fail("bind");
+    if (::listen(listener_, SOMAXCONN) < 0) fail("listen");
+    sockaddr_storage got{};
+    socklen_t size = sizeof got;
+    if (getsockname(listener_, reinterpret_cast<sockaddr*>(&got), &size) < 0) fail("getsockname");
+    epoll_event event{.events = EPOLLIN, .data = {.ptr = nullptr}};
+    if (epoll_ctl(epoll_, EPOLL_CTL_ADD, listener_, &event) < 0) fail("epoll_ctl");
+    self_ = from_sockaddr(reinterpret_cast<sockaddr const*>(&got));
+    return self_;
+}
+
+peer tcp_wire::reach(address const& where) {
+    auto const [at, added] = by_address_.try_emplace(where, static_cast<peer>(peers_.size()));
+    if (added) peers_.push_back({&at->first});
+    return at->second;
+}
+
+link& tcp_wire::add(int fd) {
+    int const on = how_.nodelay ? 1 : 0;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    if (how_.buffer > 0) {
+        setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &how_.buffer, sizeof how_.buffer);
+        setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &how_.buffer, sizeof how_.buffer);
+    }
+    std::size_t number = links_.size();
+    if (free_links_.empty())
+        links_.emplace_back();
+    else {
+        number = free_links_.back();
+        free_links_.pop_back();
+    }
+    links_[number] = std::make_unique<link>();
+    link& one = *links_[number];
+    one.fd = fd;
+    one.number = number;
+    epoll_event event{.events = EPOLLIN, .data = {.ptr = &one}};
+    if (epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) < 0) mark_broken(one, errno);
+    return one;
+}
+
+// Begins a connection; it may turn out later that nobody is there.
+link* tcp_wire::connect(peer to) {
+    address const& where = *peers_[to].where;
+    int const fd = socket(as_sockaddr(where)->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    link& one = add(fd); // without a descriptor it is broken from the beginning
+    one.from = to;
+    one.known = true;
+    peers_[to].out = &one;
+    ++peers_[to].links;
+    ++counted_.connections;
+    one.greet(self_);
+    if (fd < 0) return &one;
+    if (::connect(fd, as_sockaddr(where), length(where)) < 0) {
+        if (errno == EINPROGRESS)
+            one.connecting = true;
+        else
+            mark_broken(one, errno);
+    }
+    watch(one);
+    return &one;
+}
+
+void tcp_wire::accept_all() {
+    while (true) {
+        int const fd = accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (fd < 0) return; // EAGAIN; or a client that has gone, or no descriptor free: it stays in the queue
+        add(fd);
+        ++counted_.accepted;
+        moved_ = true;
+    }
+}
+
+// Asks for EPOLLOUT only while there is something to write.
+void tcp_wire::watch(link& one) {
+    bool const wanted = one.connecting || !one.queue.empty();
+    if (wanted == one.watched || one.error) return;
+    one.watched = wanted;
+    epoll_event event{.events = EPOLLIN | (wanted ? EPOLLOUT : 0u), .data = {.ptr = &one}};
+    epoll_ctl(epoll_, EPOLL_CTL_MOD, one.fd, &event);
+}
+
+bool tcp_wire::send(peer to, void const* head, std::span<iovec const> payload, memory how, void* token) {
+    link* out = peers_[to].out;
+    if (!out) out = connect(to);
+    ++counted_.segments_sent;
+    outgoing segment(head, payload);
+    if (out->queue.empty() && !out->connecting && !out->error) {
+        std::array<iovec, outgoing::most_pieces> pieces;
+        auto const count = segment.rest(pieces.data(), pieces.size());
+        auto const message = message_of(pieces.data(), count);
+        ++counted_.writes;
+        auto const n = sendmsg(out->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (n >= 0) {
+            counted_.bytes_sent += static_cast<std::uint64_t>(n);
+            segment.advance(static_cast<std::size_t>(n));
+            if (segment.empty()) return true;
+        } else if (errno != EAGAIN && errno != EINTR)
+            mark_broken(*out, errno);
+    }
+    if (how == memory::copy)
+        segment.own();
+    else
+        segment.token = token;
+    out->push(std::move(segment));
+    watch(*out);
+    return how == memory::copy;
+}
+
+void tcp_wire::withdraw(void* token) {
+    for (auto& one : links_)
+        if (one && one->in_payload && one->token == token) one->places.clear();
+}
+
+bool tcp_wire::poll() {
+    moved_ = !broken_.empty();
+    settle_broken();
+    std::array<epoll_event, events_per_poll> events;
+    int const count = epoll_wait(epoll_, events.data(), events_per_poll, 0);
+    for (int k = 0; k < count; ++k) {
+        auto& event = events[static_cast<std::size_t>(k)];
+        if (!event.data.ptr) {
+            accept_all();
+            continue;
+        }
+        auto& one = *static_cast<link*>(event.data.ptr);
+        if (one.error) continue; // found broken by what came before it in this round
+        if (event.events & (EPOLLOUT | EPOLLERR | EPOLLHUP)) write(one);
+        if (!one.error && event.events & (EPOLLIN | EPOLLERR | EPOLLHUP)) read(one);
+    }
+    settle_broken();
+    return moved_;
+}
+
+void tcp_wire::write(link& one) {
+    if (one.connecting) {
+        int error = 0;
+        socklen_t size = sizeof error;
+        if (getsockopt(one.fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0) error = errno;
+        if (error) return mark_broken(one, error);
+        one.connecting = false;
+    }
+    while (!one.queue.empty()) {
+        std::array<iovec, 4 * outgoing::most_pieces> pieces;
+        std::size_t count = 0;
+        for (auto const& segment : one.queue) {
+            if (count + outgoing::most_pieces > pieces.size()) break;
+            count += segment.rest(pieces.data() + count, pieces.size() - count);
+        }
+        auto const message = message_of(pieces.data(), count);
+        ++counted_.writes;
+        auto const n = sendmsg(one.fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (n < 0) {
+            if (errno != EAGAIN && errno != EINTR) return mark_broken(one, errno);
+            break;
+        }
+        moved_ = true;
+        counted_.bytes_sent += static_cast<std::uint64_t>(n);
+        one.written(static_cast<std::size_t>(n), [this](void* token) { sink_.sent(token); });
+    }
+    watch(one);
+}
+
+// Reads what is there. A payload goes right into its place; what comes behind it, to the scratch buffer.
+void tcp_wire::read(link& one) {
+    for (int round = 0; round < reads_per_poll && !one.error; ++round) {
+        std::array<iovec, outgoing::most_pieces> pieces;
+        std::size_t count = 0, direct = 0;
+        bool const payload = one.in_payload && !one.places.empty();
+        if (payload)
+            for (auto const& place : one.places) {
+                pieces[count++] = place;
+                direct += place.iov_len;
+            }
+        std::size_t wanted = direct;
+        if (!payload || direct == one.missing) { // else the end of the payload has no place and must not go to scratch yet
+            pieces[count++] = {scratch_.data(), scratch_.size()};
+            wanted += scratch_.size();
+        }
+        ++counted_.reads;
+        auto message = message_of(pieces.data(), count);
+        auto const got = recvmsg(one.fd, &message, MSG_DONTWAIT);
+        if (got == 0) return mark_broken(one, one.in_payload || one.partial_size > 0 ? ECONNRESET : link::ended);
+        if (got < 0) {
+            if (errno != EAGAIN && errno != EINTR) mark_broken(one, errno);
+            return;
+        }
+        moved_ = true;
+        auto const n = static_cast<std::size_t>(got);
+        counted_.bytes_received += n;
+        auto const placed = std::min(n, direct);
+        if (placed > 0) {
+            one.fill(placed);
+            if (one.missing == 0) end_payload(one);
+        }
+        if (n > placed) parse(one, scratch_.data(), n - placed);
+        if (n < wanted) return;
+    }
+}
+
+void tcp_wire::parse(link& one, std::byte const* data, std::size_t size) {
+    while (size > 0 && !one.error) {
+        if (one.in_payload) {
+            auto const part = static_cast<std::size_t>(std::min<std::uint64_t>(size, one.missing));
+            one.copy(data, part);
+            data += part;
+            size -= part;
+            if (one.missing == 0) end_payload(one);
+            continue;
+        }
+        std::size_t const whole = one.greeted ? link::prefix_size : link::greeting_size;
+        auto const part = std::min(size, whole - one.partial_size);
+        std::memcpy(one.partial.data() + one.partial_size, data, part);
+        one.partial_size += part;
+        data += part;
+        size -= part;
+        if (one.partial_size < whole) return;
+        one.partial_size = 0;
+        if (one.greeted)
+            begin(one);
+        else if (!greeted(one))
+            return mark_broken(one, EPROTO);
+    }
+}
+
+// The maker of a connection has said who it is. It is answered on the same connection, unless there is another already.
+bool tcp_wire::greeted(link& one) {
+    address who;
+    if (!link::understand(one.partial.data(), who)) return false;
+    one.greeted = true;
+    if (one.known) return true; // ours: the other side of it never greets
+    one.from = reach(who);
+    one.known = true;
+    auto& about = peers_[one.from];
+    ++about.links;
+    // A connection to itself has both ends here.
+    if (!about.out && who != self_) about.out = &one;
+    return true;
+}
+
+void tcp_wire::begin(link& one) {
+    std::memcpy(&one.missing, one.partial.data(), sizeof one.missing);
+    ++counted_.segments_received;
+    auto const placed = sink_.begun(one.from, one.partial.data() + sizeof one.missing, one.missing);
+    one.token = placed.token;
+    one.in_payload = true;
+    one.place(placed.places);
+    if (one.missing == 0) end_payload(one);
+}
+
+void tcp_wire::end_payload(link& one) {
+    one.in_payload = false;
+    one.places.clear();
+    sink_.arrived(one.from, one.token);
+}
+
+// Errors are found while callers of send() do not expect to hear of them: they wait for the next poll().
+void tcp_wire::mark_broken(link& one, int error) {
+    if (one.error) return;
+    one.error = error;
+    broken_.push_back(&one);
+}
+
+void tcp_wire::settle_broken() {
+    while (!broken_.empty()) {
+        auto* const one = broken_.back();
+        broken_.pop_back();
+        drop(*one, one->error == link::ended ? 0 : one->error);
+    }
+}
+
+void tcp_wire::drop(link& one, int error) {
+    auto const gone = std::move(links_[one.number]);
+    free_links_.push_back(one.number);
+    shut(*gone);
+    if (gone->in_payload) sink_.lost(gone->token);
+    if (!gone->known) return;
+    auto const who = gone->from;
+    if (peers_[who].out == gone.get()) peers_[who].out = nullptr;
+    bool const last = --peers_[who].links == 0;
+    for (auto const& segment : gone->queue)
+        if (segment.token) sink_.failed(segment.token, error ? error : ECONNRESET);
+    if (last) sink_.closed(who, error);
+}
+
+// What was written still arrives: without the shutdown a close with unread input would reset the connection.
+void tcp_wire::shut(link& one) {
+    if (one.fd < 0) return;
+    ::shutdown(one.fd, SHUT_WR);
+    while (recv(one.fd, scratch_.data(), scratch_.size(), MSG_DONTWAIT) > 0) {}
+    ::close(one.fd);
+    one.fd = -1;
+}
+
+bool tcp_wire::flush(std::chrono::milliseconds limit) {
+    auto const until = std::chrono::steady_clock::now() + limit;
+    while (true) {
+        std::vector<pollfd> waiting;
+        for (auto const& one : links_)
+            if (one && !one->error && !one->queue.empty()) waiting.push_back({one->fd, POLLOUT, 0});
+        if (waiting.empty()) return true;
+        auto const left = std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+        if (left.count() <= 0) return false;
+        ::poll(waiting.data(), waiting.size(), static_cast<int>(left.count()));
+        poll(); // reads, too: the other side may wait for us to take what it sends
+    }
+}
+
+} // namespace
+
+std::unique_ptr<wire::wire> make(wire::sink& sink, options const& how) {
+    return std::make_unique<tcp_wire>(sink, how);
+}
+
+address any_port(std::string const& interface) {
+    ifaddrs* all = nullptr;
+    if (getifaddrs(&all) < 0) fail("getifaddrs");
+    std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> const owner(all, freeifaddrs);
+    ifaddrs const* best = nullptr;
+    auto const rank = [](ifaddrs const* one) { // IPv4 before IPv6, others before loopback
+        return (one->ifa_flags & IFF_LOOPBACK ? 0 : 2) + (one->ifa_addr->sa_family == AF_INET ? 1 : 0);
+    };
+    for (auto const* one = all; one; one = one->ifa_next) {
+        if (!one->ifa_addr || !(one->ifa_flags & IFF_UP)) continue;
+        int const family = one->ifa_addr->sa_family;
+        if (family != AF_INET && family != AF_INET6) continue;
+        // Link-local addresses need a scope that other machines do not share.
+        if (family == AF_INET6 &&
+            IN6_IS_ADDR_LINKLOCAL(&reinterpret_cast<sockaddr_in6 const*>(one->ifa_addr)->sin6_addr))
+            continue;
+        if (interface.empty() ? !best || rank(one) > rank(best) : interface == one->ifa_name && !best) best = one;
+    }
+    if (!best) {
+        errno = ENODEV;
+        fail(interface.empty() ? "no network interface is up" : interface.c_str());
+    }
+    return from_sockaddr(best->ifa_addr);
+}
+
+} // namespace assay::tcp
