@@ -10,12 +10,13 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
-from runner import targets
+from runner import packages, targets
 from runner.model import CannotRun, WrongUse
 
 REPO = Path(__file__).resolve().parent.parent
+FABRIC_HEADER = Path("/usr/include/rdma/providers/fi_prov.h")  # of libfabric-dev
 OWN_SUITE = "ASSAY_SUITE"  # environment: a test binary built elsewhere, to be run instead of building one
 QUIET_SECONDS = 2.0  # a build shorter than this says nothing
 
@@ -24,9 +25,21 @@ Note = Callable[[str], None]
 
 def presets(repo: Path = REPO) -> list[str]:
     """The names in CMakePresets.json."""
+    return [preset["name"] for preset in _presets(repo)]
+
+
+def _presets(repo: Path) -> list[dict[str, Any]]:
     with (repo / "CMakePresets.json").open() as file:
         found = json.load(file)["configurePresets"]
-    return [preset["name"] for preset in found if not preset.get("hidden")]
+    return [preset for preset in found if not preset.get("hidden")]
+
+
+def _preset_variables(name: str, repo: Path) -> dict[str, str]:
+    """What a preset has cmake set."""
+    for preset in _presets(repo):
+        if preset["name"] == name:
+            return dict(preset.get("cacheVariables", {}))
+    raise WrongUse(f"--preset {name}: unknown; use one of {', '.join(presets(repo))}")
 
 
 def directory(library: targets.Library, preset: str = "release", repo: Path = REPO) -> Path:
@@ -52,6 +65,14 @@ def build(
             raise CannotRun(f"{OWN_SUITE}={own}: there is no such program")
         return Path(own).absolute().parent
     folder = directory(library, preset, repo)
+    wanted = ["cmake", "--preset", preset, "-S", str(repo), "-B", str(folder), f"-DMPI_C_COMPILER={mpicc(library)}"]
+    wanted += [f"-D{name}={value}" for name, value in (options or {}).items()]
+    _bring_up_to_date(folder, wanted, library.spec, note, repo)
+    return folder
+
+
+def _bring_up_to_date(folder: Path, wanted: list[str], what: str, note: Note, repo: Path) -> None:
+    """Run `wanted`, a command of cmake, unless that was what it was last told, and then ninja."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = (folder / ".lock").open("w")
@@ -59,22 +80,25 @@ def build(
         raise CannotRun(f"{folder}: cannot be written: {error.strerror}") from None
     with lock, (folder / "build.log").open("w+") as log:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        wanted = [
-            "cmake",
-            "--preset",
-            preset,
-            "-S",
-            str(repo),
-            "-B",
-            str(folder),
-            f"-DMPI_C_COMPILER={mpicc(library)}",
-        ]
-        wanted += [f"-D{name}={value}" for name, value in (options or {}).items()]
         done = folder / "configured.json"  # what cmake was last told; ninja itself sees changes to CMakeLists.txt
         if not done.exists() or not _told(done, wanted) or not (folder / "build.ninja").exists():
-            _run([*wanted, "--fresh"], log, f"configuring for {library.spec}", note, repo)
+            _run([*wanted, "--fresh"], log, f"configuring for {what}", note, repo)
             done.write_text(json.dumps(wanted))
-        _run(["ninja", "-C", str(folder)], log, f"building for {library.spec}", note, repo)
+        _run(["ninja", "-C", str(folder)], log, f"building for {what}", note, repo)
+
+
+def transports(preset: str = "release", note: Note = print, repo: Path = REPO) -> Path:
+    """Bring the libfabric providers of transports/ up to date. Returns the folder that they are in.
+
+    Raises CannotRun as build() does, and when libfabric's headers are missing and cannot be installed.
+    """
+    variables = _preset_variables(preset, repo)
+    if not FABRIC_HEADER.exists():
+        packages.install(["libfabric-dev"], "--transport")
+    folder = repo / "build" / preset / "transports"
+    wanted = ["cmake", "-G", "Ninja", "-S", str(repo / "transports"), "-B", str(folder)]
+    wanted += [f"-D{name}={value}" for name, value in variables.items()]
+    _bring_up_to_date(folder, wanted, "the transports", note, repo)
     return folder
 
 

@@ -239,6 +239,12 @@ def run_options(function: Decorated) -> Decorated:
         ),
         click.option("--known", multiple=True, metavar="FILE", help="TOML file of known failures; repeated."),
         click.option(
+            "--transport",
+            multiple=True,
+            metavar="LIST",
+            help="What ranks talk over: own (the library's choice), assay_tcp, assay_tcp:no_rma+…. Default: own.",
+        ),
+        click.option(
             "--out", metavar="DIR", help="Folder for the results. Default: assay-out/<date>, and assay-out/latest."
         ),
     ]
@@ -273,6 +279,7 @@ def _request(given: Mapping[str, Any], known: Sequence[Path], *, matrix: bool) -
         wishes=_wishes(given),
         argv=sys.argv[1:],
         matrix=matrix,
+        transports=comma_list(given["transport"]) or ["own"],
     )
 
 

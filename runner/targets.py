@@ -19,7 +19,7 @@ import tempfile
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
@@ -28,6 +28,7 @@ from typing import Any
 from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
+from runner import packages, transports
 from runner.model import CannotRun, Launch, Target, WrongUse
 
 ABI_KEY = "mpi-abi"  # of the build that serves every library with the ABI of MPI-5.0
@@ -226,21 +227,7 @@ def _debian(family: str) -> Library:
     """Debian's own package. Both can stand side by side: their programs are mpicc.mpich, mpicc.openmpi and so on."""
     mpicc = shutil.which(f"mpicc.{family}")
     if mpicc is None or shutil.which(f"mpiexec.{family}") is None:
-        packages: list[str] = known()[family]["debian"]
-        install = ["apt-get", "install", "-y", "--no-install-recommends", *packages]
-        if shutil.which("apt-get") is None:
-            raise CannotRun(f"--mpi debian:{family}: there is no mpicc.{family}, and this is not Debian")
-        if os.geteuid() != 0:
-            raise CannotRun(f"--mpi debian:{family}: not installed; install it with: sudo {shlex.join(install)}")
-        print(f"assay: installing Debian packages: {' '.join(packages)}", file=sys.stderr)
-        for command in (["apt-get", "update", "-qq"], install):
-            environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-            done = subprocess.run(
-                command, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
-            )
-            if done.returncode != 0:
-                last = (done.stderr.strip() or done.stdout.strip() or "no message").splitlines()[-1]
-                raise CannotRun(f"--mpi debian:{family}: {shlex.join(command)} failed: {last}")
+        packages.install(known()[family]["debian"], f"--mpi debian:{family}")
         mpicc = shutil.which(f"mpicc.{family}")
     mpiexec = shutil.which(f"mpiexec.{family}")
     if mpicc is None or mpiexec is None:
@@ -342,14 +329,29 @@ def check_np(np: int, wishes: LaunchWishes) -> None:
         )
 
 
-def make_target(library: Library, np: int, binary: Path, wishes: LaunchWishes) -> Target:
-    """A target: `library` with `np` ranks of `binary`. Raises WrongUse for a template without {command}."""
+def make_target(
+    library: Library,
+    np: int,
+    binary: Path,
+    wishes: LaunchWishes,
+    transport: transports.Transport | None = None,
+    providers: Path = Path(),
+) -> Target:
+    """A target: `library` with `np` ranks of `binary`, over a transport whose provider is in the folder `providers`.
+
+    Raises WrongUse for a template without {command}, and for a library that cannot be told to use a provider.
+    """
+    transport = transport or transports.Transport()
     local = wishes.launcher == "mpiexec"
     oversubscription = max(1.0, np / cores()) if local else 1.0
     rules = _rules(library, oversubscription > 1.0, wishes.defaults) if local else []
     arguments = [word for rule in rules for word in rule.get("arguments", ())]
     launcher = _environment(library, rules, "launcher")
     ranks = _environment(library, rules, "ranks")
+    over: dict[str, str] = {}
+    if transport.provider:
+        over = transports.environment(transport, known().get(library.family, {}), providers, library.spec)
+        launcher.update(over)  # processes that a job spawns get it from there
     settings = {**launcher, **ranks, **({"mpiexec": shlex.join(arguments)} if arguments else {})}
     own: dict[str, str] = {}
     if library.library_dirs:
@@ -358,7 +360,7 @@ def make_target(library: Library, np: int, binary: Path, wishes: LaunchWishes) -
     if wishes.preload:
         own["LD_PRELOAD"] = ":".join(str(path.absolute()) for path in wishes.preload)
     return Target(
-        name=f"{library.spec}/np{np}",
+        name=target_name(library.spec, transport, np),
         mpi=library.spec,
         np=np,
         launcher=RankLauncher(
@@ -366,14 +368,29 @@ def make_target(library: Library, np: int, binary: Path, wishes: LaunchWishes) -
             np,
             binary,
             {**os.environ, **launcher},
-            {**own, **ranks, **wishes.env},  # the user's word counts most
+            {**own, **ranks, **over, **wishes.env},  # the user's word counts most
             local,
         ),
         oversubscription=oversubscription,
         settings={name: value for name, value in settings.items() if name not in wishes.env},
         family=library.family,
         version=library.version,
+        transport=transport.name,
     )
+
+
+def target_name(spec: str, transport: transports.Transport, np: int) -> str:
+    """mpich@5.0.2/np4, mpich@5.0.2+assay_tcp/np4."""
+    return f"{spec}{'+' if transport.name else ''}{transport.name}/np{np}"
+
+
+def counting(target: Target, folder: Path) -> Target:
+    """The target with a provider that writes its counters to `folder`."""
+    launcher = target.launcher
+    assert isinstance(launcher, RankLauncher)
+    more = {"ASSAY_COUNTERS": str(folder)}
+    launcher = replace(launcher, environment={**launcher.environment, **more}, ranks={**launcher.ranks, **more})
+    return replace(target, launcher=launcher)
 
 
 def list_environment(library: Library) -> dict[str, str]:

@@ -24,6 +24,7 @@ from runner import build, plan, targets
 from runner.commands.progress import RunProgress
 from runner.journal import Journal
 from runner.model import CannotRun, Options, Target, Verdict, WrongUse
+from runner.transports import OWN, Transport, counted, parse, prove
 
 FORMAT = 1
 ALL_AS_EXPECTED, UNEXPECTED_RESULT, COULD_NOT_RUN, NOTHING_APPLICABLE = 0, 1, 3, 77  # exit codes
@@ -44,6 +45,7 @@ class Request:
     wishes: targets.LaunchWishes = field(default_factory=targets.LaunchWishes)
     argv: Sequence[str] = ()
     matrix: bool = False  # libraries side by side: one that cannot run does not stop the others
+    transports: Sequence[str] = (OWN,)
 
     @property
     def part(self) -> bool:
@@ -78,12 +80,22 @@ class Request:
                 "defaults": wishes.defaults,
                 "force_np": wishes.force_np,
                 "matrix": self.matrix,
+                "transports": list(self.transports),
             },
         }
 
     def names(self) -> list[str]:
         """Of the targets, in the order in which they run."""
-        return [f"{spec}/np{np}" for spec in dict.fromkeys(self.mpi) for np in dict.fromkeys(self.np)]
+        return [
+            targets.target_name(spec, transport, np)
+            for spec in dict.fromkeys(self.mpi)
+            for transport in self.over()
+            for np in dict.fromkeys(self.np)
+        ]
+
+    def over(self) -> list[Transport]:
+        """The transports. Raises WrongUse for names of none."""
+        return [parse(spec) for spec in dict.fromkeys(self.transports)]
 
 
 @dataclass
@@ -97,6 +109,7 @@ class Prepared:
     jobs: list[dict[str, Any]] = field(default_factory=list)
     hello: dict[str, Any] = field(default_factory=dict)
     could_not_run: str = ""  # why it ended early
+    counters: dict[str, int] = field(default_factory=dict)  # what the transport's provider counted
 
 
 @dataclass
@@ -112,6 +125,7 @@ def run(request: Request, out: Path | None, console: Console) -> int:
     for np in request.np:
         targets.check_np(np, request.wishes)
     plan.must_be_one_of("tier", request.selection.tier, plan.TIERS)
+    request.over()
     amend = _load_known(request)
     if out is not None:
         _check_free(out)
@@ -134,6 +148,7 @@ def resume(out: Path, console: Console) -> int:
     for one in ready.targets:
         about = known.get(one.target.name, {})
         one.jobs = list(about.get("jobs", ()))
+        one.counters = dict(about.get("counters", {}))
         one.hello = {"library": about.get("library"), "mpi": about.get("mpi_standard"), "plan": about.get("plan")}
         if about.get("binary") not in (one.binary, None, ""):
             warnings.append(f"{one.target.name}: the suite was rebuilt from other sources since the run began")
@@ -181,6 +196,7 @@ def _request_of(out: Path, record: Mapping[str, Any]) -> Request:
             ),
             argv=record["argv"],
             matrix=options["matrix"],
+            transports=options.get("transports", (OWN,)),
         )
     except (KeyError, TypeError) as error:
         raise WrongUse(
@@ -229,18 +245,23 @@ def _prepare(request: Request, console: Console, out: Path | None = None) -> Rea
 
 
 def _prepare_library(request: Request, library: targets.Library, console: Console, out: Path | None) -> list[Prepared]:
-    folder = build.build(library, request.preset, note=lambda text: console.print(f"assay: {text}", highlight=False))
+    def say(text: str) -> None:
+        console.print(f"assay: {text}", highlight=False)
+
+    folder = build.build(library, request.preset, note=say)
     suite = plan.Suite(build.suite(folder), targets.list_environment(library))
     told = suite.ask("build", 1)
     binary = str(told[0].get("binary", "")) if told else ""
     prepared = []
-    for np in dict.fromkeys(request.np):
-        target = targets.make_target(library, np, build.suite(folder), request.wishes)
-        target = replace(target, threads=request.options.threads)
-        made = plan.make(suite, np, request.selection, request.order, request.shard)
-        if out is not None and _plan_path(out, target).exists():  # the sources may have changed since
-            made = replace(made, cases=plan.read(_plan_path(out, target)))
-        prepared.append(Prepared(target, made, binary, library.key))
+    for transport in request.over():
+        providers = build.transports(request.preset, note=say) if transport.provider else Path()
+        for np in dict.fromkeys(request.np):
+            target = targets.make_target(library, np, build.suite(folder), request.wishes, transport, providers)
+            target = replace(target, threads=request.options.threads)
+            made = plan.make(suite, np, request.selection, request.order, request.shard)
+            if out is not None and _plan_path(out, target).exists():  # the sources may have changed since
+                made = replace(made, cases=plan.read(_plan_path(out, target)))
+            prepared.append(Prepared(target, made, binary, library.key))
     return prepared
 
 
@@ -331,6 +352,10 @@ class _Session:
         settled = sum(case in known for case in planned.cases)
         if settled == len(planned.cases):
             return
+        counters = self.out / "transport" / target.slug
+        if target.transport:
+            counters.mkdir(parents=True, exist_ok=True)
+            target = targets.counting(target, counters.absolute())
         with RunProgress(self.console, target.name, len(planned.cases), settled) as progress:
             records = supervise(
                 target,
@@ -355,6 +380,9 @@ class _Session:
             if hello and (hello.get("library") or not one.hello):  # jobs of one case do not ask the library
                 one.hello = hello
             one.jobs.append(job)
+        if target.transport:
+            one.counters = counted(counters)
+            prove(parse(target.transport), one.counters, target.np)
 
     def _reports(self) -> None:
         from reports.html import write_html
@@ -400,6 +428,7 @@ class _Session:
             "name": target.name,
             "mpi": target.mpi,
             "np": target.np,
+            **({"transport": target.transport, "counters": one.counters} if target.transport else {}),
             "library": one.hello.get("library") or "",
             "mpi_standard": one.hello.get("mpi") or "",
             "abi": one.key,
@@ -422,8 +451,16 @@ class _Session:
     def _absent(self) -> list[dict[str, Any]]:
         """The targets of libraries that are not there or cannot be built for."""
         return [
-            {"name": f"{spec}/np{np}", "mpi": spec, "np": np, "cases": {}, "status": {}, "could_not_run": reason}
+            {
+                "name": targets.target_name(spec, transport, np),
+                "mpi": spec,
+                "np": np,
+                "cases": {},
+                "status": {},
+                "could_not_run": reason,
+            }
             for spec, reason in self.ready.absent.items()
+            for transport in self.request.over()
             for np in dict.fromkeys(self.request.np)
         ]
 
@@ -433,6 +470,7 @@ def repeat_command(request: Request, target: Target, case: str) -> str:
     words = ["./assay", "run", "--mpi", target.mpi, "--np", str(target.np), "--seed", str(request.options.seed)]
     words += ["--threads", str(request.options.threads)] if request.options.threads > 1 else []
     words += ["--strict"] if request.options.strict else []
+    words += ["--transport", target.transport] if target.transport else []
     wishes = request.wishes
     words += ["--launcher", wishes.launcher] if wishes.launcher != "mpiexec" else []
     words += ["--defaults"] if wishes.defaults else []

@@ -101,10 +101,9 @@ int remove(fid_av* it, fi_addr_t* numbers, std::size_t count, std::uint64_t) {
         auto& entry = av.entries[numbers[k]];
         if (auto const at = av.first.find(entry); at != av.first.end() && at->second == numbers[k]) {
             av.first.erase(at);
-            auto const next = std::find(av.entries.begin() + static_cast<std::ptrdiff_t>(numbers[k]) + 1,
-                                        av.entries.end(), entry);
-            if (next != av.entries.end())
-                av.first.emplace(entry, static_cast<fi_addr_t>(next - av.entries.begin()));
+            auto const next =
+                std::find(av.entries.begin() + static_cast<std::ptrdiff_t>(numbers[k]) + 1, av.entries.end(), entry);
+            if (next != av.entries.end()) av.first.emplace(entry, static_cast<fi_addr_t>(next - av.entries.begin()));
         }
         entry.clear();
     }

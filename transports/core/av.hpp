@@ -12,9 +12,9 @@ namespace assay::ofi {
 struct address_vector : fid_av {
     domain* in = nullptr;
     struct event_queue* events = nullptr;
-    bool by_event = false; // insertions are reported there
-    int users = 0;         // endpoints
-    std::vector<wire::address> entries; // "": removed
+    bool by_event = false;                              // insertions are reported there
+    int users = 0;                                      // endpoints
+    std::vector<wire::address> entries;                 // "": removed
     std::unordered_map<wire::address, fi_addr_t> first; // the first insertion of an address
 
     // FI_ADDR_NOTAVAIL if it is not here.

@@ -37,14 +37,14 @@ std::uint64_t read_errors(fid_cntr* it) {
     return object.bad;
 }
 
-template <std::uint64_t counter::* Value> int add(fid_cntr* it, std::uint64_t value) {
+template <std::uint64_t counter::*Value> int add(fid_cntr* it, std::uint64_t value) {
     auto& object = of(it);
     locked const lock(object.in->mutex);
     object.*Value += value;
     return 0;
 }
 
-template <std::uint64_t counter::* Value> int set(fid_cntr* it, std::uint64_t value) {
+template <std::uint64_t counter::*Value> int set(fid_cntr* it, std::uint64_t value) {
     auto& object = of(it);
     locked const lock(object.in->mutex);
     object.*Value = value;
@@ -84,8 +84,7 @@ fi_ops_cntr ops{.size = sizeof(fi_ops_cntr),
 } // namespace
 
 int open_cntr(domain& in, fi_cntr_attr* attributes, fid_cntr** made, void* context) {
-    if (attributes && attributes->wait_obj != FI_WAIT_NONE && attributes->wait_obj != FI_WAIT_UNSPEC)
-        return -FI_ENOSYS;
+    if (attributes && attributes->wait_obj != FI_WAIT_NONE && attributes->wait_obj != FI_WAIT_UNSPEC) return -FI_ENOSYS;
     auto* const object = new counter;
     initialize(static_cast<fid_cntr&>(*object), FI_CLASS_CNTR, context, fid_ops);
     object->ops = &ops;

@@ -11,7 +11,8 @@ void traffic::open(std::string const& folder, char const* provider) {
     if (folder.empty()) return;
     char host[256] = "";
     gethostname(host, sizeof host - 1);
-    path = folder + '/' + provider + '.' + host + '.' + std::to_string(getpid()) + '.' + std::to_string(made++) + ".json";
+    path =
+        folder + '/' + provider + '.' + host + '.' + std::to_string(getpid()) + '.' + std::to_string(made++) + ".json";
 }
 
 void traffic::write(wire::counters const& wire, bool closed) const {

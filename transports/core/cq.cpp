@@ -126,10 +126,8 @@ void completion_queue::push(completion const& it) {
 void completion_queue::advance() {
     bool moved = false;
     for (auto* one : endpoints_) moved |= one->progress();
-    if (moved || !entries_.empty())
-        idle_ = 0;
-    else if (++idle_ > patience)
-        sched_yield();
+    if (moved || !entries_.empty()) idle_ = 0;
+    else if (++idle_ > patience) sched_yield();
 }
 
 ssize_t completion_queue::read(void* buffer, std::size_t count, fi_addr_t* from) {

@@ -50,19 +50,15 @@ fi_ops_fabric fabric_ops{.size = sizeof(fi_ops_fabric),
 fi_ops domain_fid_ops{sizeof(fi_ops), close_domain, not_offered, not_offered, not_offered, not_offered, not_offered};
 fi_ops_domain domain_ops{
     .size = sizeof(fi_ops_domain),
-    .av_open = [](fid_domain* in, fi_av_attr* attributes, fid_av** made, void* context) {
-        return guarded([&] { return open_av(of(in), attributes, made, context); });
-    },
-    .cq_open = [](fid_domain* in, fi_cq_attr* attributes, fid_cq** made, void* context) {
-        return guarded([&] { return open_cq(of(in), attributes, made, context); });
-    },
-    .endpoint = [](fid_domain* in, fi_info* info, fid_ep** made, void* context) {
-        return guarded([&] { return open_ep(of(in), info, made, context); });
-    },
+    .av_open = [](fid_domain* in, fi_av_attr* attributes, fid_av** made,
+                  void* context) { return guarded([&] { return open_av(of(in), attributes, made, context); }); },
+    .cq_open = [](fid_domain* in, fi_cq_attr* attributes, fid_cq** made,
+                  void* context) { return guarded([&] { return open_cq(of(in), attributes, made, context); }); },
+    .endpoint = [](fid_domain* in, fi_info* info, fid_ep** made,
+                   void* context) { return guarded([&] { return open_ep(of(in), info, made, context); }); },
     .scalable_ep = not_offered,
-    .cntr_open = [](fid_domain* in, fi_cntr_attr* attributes, fid_cntr** made, void* context) {
-        return guarded([&] { return open_cntr(of(in), attributes, made, context); });
-    },
+    .cntr_open = [](fid_domain* in, fi_cntr_attr* attributes, fid_cntr** made,
+                    void* context) { return guarded([&] { return open_cntr(of(in), attributes, made, context); }); },
     .poll_open = not_offered,
     .stx_ctx = not_offered,
     .srx_ctx = not_offered,

@@ -18,7 +18,7 @@ struct fabric : fid_fabric {
 
 struct domain : fid_domain {
     fabric* in = nullptr;
-    int users = 0;         // objects that are open
+    int users = 0;          // objects that are open
     bool virt_addr = false; // remote addresses are those of the target, not offsets in the region
     bool prov_key = false;  // keys are ours
     std::uint64_t next_key = 1;

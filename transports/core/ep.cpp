@@ -110,8 +110,11 @@ fi_ops_rma no_rma{sizeof(fi_ops_rma), not_offered, not_offered, not_offered, not
 } // namespace
 
 endpoint::endpoint(domain& domain, fi_info const& info)
-    : in(domain), source_(info.caps & FI_SOURCE), directed_(info.caps & FI_DIRECTED_RECV),
-      send_flags_(info.tx_attr ? info.tx_attr->op_flags : 0), receive_flags_(info.rx_attr ? info.rx_attr->op_flags : 0) {
+    : in(domain),
+      source_(info.caps & FI_SOURCE),
+      directed_(info.caps & FI_DIRECTED_RECV),
+      send_flags_(info.tx_attr ? info.tx_attr->op_flags : 0),
+      receive_flags_(info.rx_attr ? info.rx_attr->op_flags : 0) {
     auto const& set = configured();
     wire_ = make_wire(*this, set);
     name_ = wire_->listen(info.src_addr ? address_from(info.src_addr) : default_address(set));
@@ -131,8 +134,8 @@ endpoint::~endpoint() {
     traffic_.write(wire_->counted(), true);
     for (auto* queue : {send_queue_, receive_queue_})
         if (queue) queue->unbind(*this);
-    for (auto* counter : {send_counter_, receive_counter_, read_counter_, write_counter_, remote_read_counter_,
-                          remote_write_counter_})
+    for (auto* counter :
+         {send_counter_, receive_counter_, read_counter_, write_counter_, remote_read_counter_, remote_write_counter_})
         if (counter) std::erase(counter->endpoints, this);
     if (av_) --av_->users;
     // From here on nothing is reported.
@@ -181,10 +184,10 @@ int endpoint::bind(::fid& to, std::uint64_t flags) {
             std::uint64_t flag;
             counter** place;
         };
-        for (auto const& [flag, place] : {role{FI_SEND, &send_counter_}, role{FI_RECV, &receive_counter_},
-                                          role{FI_READ, &read_counter_}, role{FI_WRITE, &write_counter_},
-                                          role{FI_REMOTE_READ, &remote_read_counter_},
-                                          role{FI_REMOTE_WRITE, &remote_write_counter_}})
+        for (auto const& [flag, place] :
+             {role{FI_SEND, &send_counter_}, role{FI_RECV, &receive_counter_}, role{FI_READ, &read_counter_},
+              role{FI_WRITE, &write_counter_}, role{FI_REMOTE_READ, &remote_read_counter_},
+              role{FI_REMOTE_WRITE, &remote_write_counter_}})
             if (flags & flag) *place = &one;
         if (std::find(one.endpoints.begin(), one.endpoints.end(), this) == one.endpoints.end())
             one.endpoints.push_back(this);
@@ -203,10 +206,8 @@ int endpoint::enable() {
 
 int endpoint::option(int name, void* value, std::size_t* size) const {
     std::size_t found = 0;
-    if (name == FI_OPT_MIN_MULTI_RECV)
-        found = least_;
-    else if (name != FI_OPT_CM_DATA_SIZE)
-        return -FI_ENOPROTOOPT;
+    if (name == FI_OPT_MIN_MULTI_RECV) found = least_;
+    else if (name != FI_OPT_CM_DATA_SIZE) return -FI_ENOPROTOOPT;
     if (*size < sizeof found) return -FI_ETOOSMALL;
     std::memcpy(value, &found, sizeof found);
     *size = sizeof found;
@@ -226,8 +227,7 @@ int endpoint::flags(std::uint64_t& which, bool set) {
     if (set) {
         if (which & FI_TRANSMIT) send_flags_ = which & ~sides;
         if (which & FI_RECV) receive_flags_ = which & ~sides;
-    } else
-        which = which & FI_TRANSMIT ? send_flags_ : receive_flags_;
+    } else which = which & FI_TRANSMIT ? send_flags_ : receive_flags_;
     return 0;
 }
 

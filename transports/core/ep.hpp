@@ -5,8 +5,8 @@
 #pragma once
 #include "transports/core/av.hpp"
 #include "transports/core/cntr.hpp"
-#include "transports/core/cq.hpp"
 #include "transports/core/counters.hpp"
+#include "transports/core/cq.hpp"
 #include "transports/core/domain.hpp"
 #include "transports/core/eq.hpp"
 #include "transports/core/match.hpp"
@@ -26,9 +26,11 @@
 
 namespace assay::ofi {
 
-inline constexpr std::size_t most_pieces = 4;       // of a message in memory, and of remote memory
-inline constexpr std::size_t most_requests = 4096;  // that are not complete; more are refused with -FI_EAGAIN
-inline constexpr std::size_t default_least = 64;    // FI_OPT_MIN_MULTI_RECV
+inline constexpr std::size_t most_pieces = 4; // of a message in memory, and of remote memory
+// What a program is told of the room for operations. None is refused: a program that may not wait for its peers, as in
+// MPI_Isend, can have any number of sends that have no receive yet, and they take no room but its own memory.
+inline constexpr std::size_t queue_size = 4096;
+inline constexpr std::size_t default_least = 64; // FI_OPT_MIN_MULTI_RECV
 
 // Memory in pieces.
 class pieces {
@@ -85,9 +87,9 @@ struct arrival {
     std::unique_ptr<std::byte[]> body; // of a message that came before its receive
     bool here = false;                 // the body is complete, or is not asked for yet
     bool claimed = false;
-    bool discarded = false;            // when it is here
-    int error = 0;                     // its sender is gone
-    std::uint64_t number = 0;          // in granted_
+    bool discarded = false;   // when it is here
+    int error = 0;            // its sender is gone
+    std::uint64_t number = 0; // in granted_
 };
 
 // Something that goes out and is not complete.
@@ -197,14 +199,13 @@ private:
     std::uint64_t send_flags_, receive_flags_;
     std::size_t least_ = default_least; // room that a multi-receive needs to go on
 
-    std::vector<peer_state> peers_;      // by wire::peer
-    std::vector<wire::peer> by_number_;  // by fi_addr_t; any_peer: not looked up yet
+    std::vector<peer_state> peers_;     // by wire::peer
+    std::vector<wire::peer> by_number_; // by fi_addr_t; any_peer: not looked up yet
     posted<receive> plain_receives_, tagged_receives_;
     unexpected<arrival> plain_messages_, tagged_messages_;
     std::unordered_map<void const*, arrival*> claimed_; // by the context that claimed it
     table<request> requests_;
     table<arrival> granted_;
-    std::size_t open_requests_ = 0;
     traffic traffic_;
 };
 

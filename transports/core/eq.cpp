@@ -41,10 +41,8 @@ ssize_t wait_and_read(fid_eq* it, std::uint32_t* what, void* buffer, std::size_t
     auto& queue = of(it);
     std::unique_lock lock(queue.mutex);
     auto const there = [&] { return !queue.events.empty(); };
-    if (timeout < 0)
-        queue.filled.wait(lock, there);
-    else
-        queue.filled.wait_for(lock, std::chrono::milliseconds(timeout), there);
+    if (timeout < 0) queue.filled.wait(lock, there);
+    else queue.filled.wait_for(lock, std::chrono::milliseconds(timeout), there);
     return take(queue, what, buffer, size, flags);
 }
 

@@ -54,8 +54,8 @@ std::uint64_t granted(std::uint64_t wish, offer const& has) {
 bool send_side_fits(fi_tx_attr const* wish, settings const& set, offer const& has) {
     return !wish || (within(wish->caps, has.all()) && within(wish->op_flags, send_operations) &&
                      within(wish->msg_order, message_order) && wish->comp_order == FI_ORDER_NONE &&
-                     wish->inject_size <= set.inject && wish->size <= most_requests &&
-                     wish->iov_limit <= most_pieces && wish->rma_iov_limit <= most_pieces);
+                     wish->inject_size <= set.inject && wish->size <= queue_size && wish->iov_limit <= most_pieces &&
+                     wish->rma_iov_limit <= most_pieces);
 }
 
 bool receive_side_fits(fi_rx_attr const* wish, offer const& has) {
@@ -84,8 +84,8 @@ bool domain_fits(fi_domain_attr const* wish, settings const& set) {
     if (wish->name && std::strcmp(wish->name, provider_name) != 0) return false;
     // Progress is made by those who read completions.
     if (wish->control_progress == FI_PROGRESS_AUTO || wish->data_progress == FI_PROGRESS_AUTO) return false;
-    return wish->cq_data_size <= (set.cq_data ? sizeof(std::uint64_t) : 0) && wish->mr_key_size <= sizeof(std::uint64_t) &&
-           within(wish->caps, FI_LOCAL_COMM | FI_REMOTE_COMM);
+    return wish->cq_data_size <= (set.cq_data ? sizeof(std::uint64_t) : 0) &&
+           wish->mr_key_size <= sizeof(std::uint64_t) && within(wish->caps, FI_LOCAL_COMM | FI_REMOTE_COMM);
 }
 
 bool endpoint_fits(fi_ep_attr const* wish) {
@@ -144,7 +144,7 @@ void describe(fi_info& to, fi_info const* hints, settings const& set, offer cons
     tx.msg_order = message_order;
     tx.comp_order = FI_ORDER_NONE;
     tx.inject_size = set.inject;
-    tx.size = most_requests;
+    tx.size = queue_size;
     tx.iov_limit = most_pieces;
     tx.rma_iov_limit = has.primary & FI_RMA ? most_pieces : 0;
     auto& rx = *to.rx_attr;
@@ -152,7 +152,7 @@ void describe(fi_info& to, fi_info const* hints, settings const& set, offer cons
     rx.op_flags = hints && hints->rx_attr ? hints->rx_attr->op_flags : 0;
     rx.msg_order = message_order;
     rx.comp_order = FI_ORDER_NONE;
-    rx.size = most_requests;
+    rx.size = queue_size;
     rx.iov_limit = most_pieces;
     auto& ep = *to.ep_attr;
     ep.type = FI_EP_RDM;
@@ -198,9 +198,9 @@ int get_info(std::uint32_t version, char const* node, char const* service, std::
         if (FI_VERSION_LT(version, FI_VERSION(1, 5))) return -FI_ENODATA;
         if (hints) {
             auto const* const fabric = hints->fabric_attr;
-            if (!within(hints->caps, has.all()) || !format_fits(hints->addr_format) ||
-                !endpoint_fits(hints->ep_attr) || !send_side_fits(hints->tx_attr, set, has) ||
-                !receive_side_fits(hints->rx_attr, has) || !domain_fits(hints->domain_attr, set) ||
+            if (!within(hints->caps, has.all()) || !format_fits(hints->addr_format) || !endpoint_fits(hints->ep_attr) ||
+                !send_side_fits(hints->tx_attr, set, has) || !receive_side_fits(hints->rx_attr, has) ||
+                !domain_fits(hints->domain_attr, set) ||
                 (fabric && fabric->name && std::strcmp(fabric->name, "assay") != 0))
                 return -FI_ENODATA;
         }
@@ -218,8 +218,7 @@ int get_info(std::uint32_t version, char const* node, char const* service, std::
         if (hints && destination.empty() && hints->dest_addr) destination = address_from(hints->dest_addr);
         std::uint32_t const format = source.size() == sizeof(sockaddr_in6) ? FI_SOCKADDR_IN6 : FI_SOCKADDR_IN;
         std::uint32_t const wanted = hints ? hints->addr_format : std::uint32_t{FI_FORMAT_UNSPEC};
-        if ((wanted == FI_SOCKADDR_IN || wanted == FI_SOCKADDR_IN6) && wanted != format)
-            return -FI_ENODATA;
+        if ((wanted == FI_SOCKADDR_IN || wanted == FI_SOCKADDR_IN6) && wanted != format) return -FI_ENODATA;
 
         std::unique_ptr<fi_info, decltype(&fi_freeinfo)> made(fi_allocinfo(), fi_freeinfo);
         if (!made) return -FI_ENOMEM;

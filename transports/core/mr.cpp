@@ -31,8 +31,7 @@ int registered(fid* by, fi_mr_attr const& wish, fid_mr** made) {
     if (in.prov_key) {
         // Neither small nor in a row: a program that thinks it chose the key fails.
         key = in.next_key++ * 0x9e3779b97f4a7c15u | 1u << 31;
-    } else if (in.regions.contains(key))
-        return -FI_ENOKEY;
+    } else if (in.regions.contains(key)) return -FI_ENOKEY;
     auto* const object = new region;
     initialize(static_cast<fid_mr&>(*object), FI_CLASS_MR, wish.context, fid_ops);
     object->in = &in;

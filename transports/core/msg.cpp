@@ -57,9 +57,8 @@ ssize_t send_data(fid_ep* it, void const* buffer, std::size_t size, void*, std::
 }
 
 ssize_t inject_data(fid_ep* it, void const* buffer, std::size_t size, std::uint64_t data, fi_addr_t to) {
-    return on(it, [&](endpoint& one) {
-        return one.send(false, one_piece(buffer, size), no_tag, with(injected(to), data));
-    });
+    return on(
+        it, [&](endpoint& one) { return one.send(false, one_piece(buffer, size), no_tag, with(injected(to), data)); });
 }
 
 } // namespace

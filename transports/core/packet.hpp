@@ -29,10 +29,10 @@ struct packet {
     std::uint32_t credit = 0; // bytes of eager messages that the sender of this head has used up meanwhile
     std::uint64_t tag = 0;    // of a message; write, read: the address
     std::uint64_t data = 0;
-    std::uint64_t size = 0;   // of the whole message; read: bytes wanted; grant: bytes that will be taken
-    std::uint64_t id = 0;     // of the request at the side that began it
-    std::uint64_t other = 0;  // write, read: the key; grant: the receiver's number; bulk: the same, given back
-    std::int32_t status = 0;  // done, found: an error number
+    std::uint64_t size = 0;  // of the whole message; read: bytes wanted; grant: bytes that will be taken
+    std::uint64_t id = 0;    // of the request at the side that began it
+    std::uint64_t other = 0; // write, read: the key; grant: the receiver's number; bulk: the same, given back
+    std::int32_t status = 0; // done, found: an error number
     std::uint32_t unused2 = 0;
 };
 static_assert(sizeof(packet) == wire::head_size && std::is_trivially_copyable_v<packet>);

@@ -87,8 +87,7 @@ void endpoint::arrived(wire::peer from, void* token) {
     case kind::message: {
         auto& message = *owner->message;
         message.here = true;
-        if (message.discarded)
-            discard(message);
+        if (message.discarded) discard(message);
         else if (message.into) { // matched before, or while it came
             if (message.body) message.places.store(message.body.get(), message.places.size());
             complete(message, 0);
@@ -140,8 +139,7 @@ void endpoint::serve_read(wire::peer from, packet const& head) {
 }
 
 void endpoint::written(wire::peer from, landing& what) {
-    if (what.memory)
-        std::erase_if(what.memory->arriving, [&](auto const& entry) { return entry.second == &what; });
+    if (what.memory) std::erase_if(what.memory->arriving, [&](auto const& entry) { return entry.second == &what; });
     packet answer;
     answer.what = kind::done;
     answer.id = what.head.id;
@@ -208,16 +206,16 @@ void endpoint::closed(wire::peer which, int reason) {
     for (bool const with_tag : {true, false}) {
         messages(with_tag).each([&](label const&, arrival& message) { mark(message); });
         receives(with_tag).take_all([&](wanted const& what, receive const*) { return what.from == which; },
-                                  [&](receive* one) {
-                                      one->finished = true;
-                                      if (one->filling > 0) return;
-                                      completion it;
-                                      it.tag = one->what.tag;
-                                      it.from = number_of(which);
-                                      it.error = error;
-                                      report(*one, it);
-                                      delete one;
-                                  });
+                                    [&](receive* one) {
+                                        one->finished = true;
+                                        if (one->filling > 0) return;
+                                        completion it;
+                                        it.tag = one->what.tag;
+                                        it.from = number_of(which);
+                                        it.error = error;
+                                        report(*one, it);
+                                        delete one;
+                                    });
     }
     if (events_ && reason) events_->report(&fid, fid.context, number_of(which), reason);
 }

@@ -21,7 +21,8 @@ receive* endpoint::make_receive(bool with_tag, pieces const& memory, wanted cons
     return one;
 }
 
-ssize_t endpoint::post(bool with_tag, pieces const& memory, std::uint64_t tag, std::uint64_t ignore, manner const& how) {
+ssize_t endpoint::post(bool with_tag, pieces const& memory, std::uint64_t tag, std::uint64_t ignore,
+                       manner const& how) {
     wanted what{any_peer, tag, ignore};
     if (directed_ && how.peer != FI_ADDR_UNSPEC && !find_peer(how.peer, what.from)) return -FI_EINVAL;
     if (how.flags & FI_PEEK) return peek(with_tag, what, how);
@@ -48,20 +49,18 @@ void endpoint::give(arrival& message, receive& to) {
     message.into = &to;
     ++to.filling;
     if (to.multi) {
-        to.used = std::min((to.used + size + multi_alignment - 1) / multi_alignment * multi_alignment, to.memory.size());
+        to.used =
+            std::min((to.used + size + multi_alignment - 1) / multi_alignment * multi_alignment, to.memory.size());
         to.finished = to.memory.size() - to.used < std::max<std::size_t>(least_, 1);
-    } else
-        to.finished = true;
+    } else to.finished = true;
     if (to.finished) receives(to.tagged).remove(&to);
 }
 
 // For a message that came before its receive, which it has been given to now.
 void endpoint::take_here(std::unique_ptr<arrival> message) {
     auto& it = *message.release(); // complete() frees it
-    if (it.error)
-        complete(it, it.error);
-    else if (it.head.what == kind::offer)
-        grant(it);
+    if (it.error) complete(it, it.error);
+    else if (it.head.what == kind::offer) grant(it);
     else if (it.here) {
         it.places.store(it.body.get(), it.places.size());
         complete(it, 0);
@@ -146,8 +145,7 @@ ssize_t endpoint::peek(bool with_tag, wanted const& what, manner const& how) {
     it.context = how.context;
     it.flags = FI_RECV | (with_tag ? FI_TAGGED : FI_MSG);
     it.tag = what.tag;
-    if (!message)
-        it.error = FI_ENOMSG;
+    if (!message) it.error = FI_ENOMSG;
     else {
         it.size = static_cast<std::size_t>(message->head.size);
         it.tag = message->head.tag;
@@ -209,9 +207,7 @@ ssize_t endpoint::cancel(void const* context) {
     bool found = false;
     for (bool const with_tag : {true, false})
         receives(with_tag).take_all(
-            [&](wanted const&, receive const* one) {
-                return !found && one->context == context && (found = true);
-            },
+            [&](wanted const&, receive const* one) { return !found && one->context == context && (found = true); },
             [&](receive* one) {
                 one->finished = true;
                 if (one->filling > 0) return; // it ends with what is on its way

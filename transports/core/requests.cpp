@@ -66,7 +66,6 @@ std::unique_ptr<request> endpoint::begin(request::kind what, pieces const& memor
     one->memory = memory;
     one->context = how.context;
     one->report = how.report;
-    ++open_requests_;
     return one;
 }
 
@@ -79,7 +78,6 @@ void endpoint::launch(request& one, packet& head, pieces const& payload) {
 void endpoint::settle(request& one) {
     if (one.queued > 0 || one.awaited > 0) return;
     std::unique_ptr<request> const owner(&one);
-    --open_requests_;
     requests_.remove(one.number);
     auto* const counter = one.what == request::kind::send    ? send_counter_
                           : one.what == request::kind::write ? write_counter_
@@ -100,10 +98,6 @@ ssize_t endpoint::send(bool with_tag, pieces const& memory, std::uint64_t tag, m
     if (inject && memory.size() > set.inject) return -FI_EMSGSIZE;
     wire::peer to = 0;
     if (!find_peer(how.peer, to)) return -FI_EINVAL;
-    if (open_requests_ >= most_requests) {
-        progress();
-        return -FI_EAGAIN;
-    }
     packet head;
     head.flags = static_cast<std::uint8_t>((with_tag ? is_tagged : none) | (how.with_data ? has_data : none));
     head.tag = tag;
@@ -128,10 +122,8 @@ ssize_t endpoint::send(bool with_tag, pieces const& memory, std::uint64_t tag, m
         }
         bool const copied = inject && set.planted != fault::inject_not_copied;
         auto& it = *one.release();
-        if (copied)
-            dispatch(to, head, memory.list(), wire::memory::copy, nullptr);
-        else
-            launch(it, head, memory);
+        if (copied) dispatch(to, head, memory.list(), wire::memory::copy, nullptr);
+        else launch(it, head, memory);
         settle(it);
         return 0;
     }
@@ -178,10 +170,6 @@ ssize_t endpoint::write(pieces const& memory, std::span<fi_rma_iov const> remote
     if (how.flags & FI_INJECT && memory.size() > set.inject) return -FI_EMSGSIZE;
     wire::peer to = 0;
     if (!find_peer(how.peer, to) || remote.empty() || remote.size() > most_pieces) return -FI_EINVAL;
-    if (open_requests_ >= most_requests) {
-        progress();
-        return -FI_EAGAIN;
-    }
     auto one = begin(request::kind::write, memory, how, to);
     one->flags = FI_RMA | FI_WRITE;
     if (how.flags & FI_INJECT && memory.size() > 0) {
@@ -216,10 +204,6 @@ ssize_t endpoint::write(pieces const& memory, std::span<fi_rma_iov const> remote
 ssize_t endpoint::read(pieces const& memory, std::span<fi_rma_iov const> remote, manner const& how) {
     wire::peer to = 0;
     if (!find_peer(how.peer, to) || remote.empty() || remote.size() > most_pieces) return -FI_EINVAL;
-    if (open_requests_ >= most_requests) {
-        progress();
-        return -FI_EAGAIN;
-    }
     auto one = begin(request::kind::read, memory, how, to);
     one->flags = FI_RMA | FI_READ;
     one->number = requests_.add(one.get());

@@ -13,7 +13,8 @@ std::size_t sum(iovec const* list, std::size_t count) {
 bool fits(fi_msg_rma const& said) {
     std::size_t size = 0;
     for (std::size_t k = 0; k < said.rma_iov_count; ++k) size += said.rma_iov[k].len;
-    return said.iov_count <= most_pieces && said.rma_iov_count <= most_pieces && size == sum(said.msg_iov, said.iov_count);
+    return said.iov_count <= most_pieces && said.rma_iov_count <= most_pieces &&
+           size == sum(said.msg_iov, said.iov_count);
 }
 
 ssize_t read_pieces(fid_ep* it, iovec const* list, void**, std::size_t count, fi_addr_t from, std::uint64_t address,
@@ -25,8 +26,8 @@ ssize_t read_pieces(fid_ep* it, iovec const* list, void**, std::size_t count, fi
     });
 }
 
-ssize_t read(fid_ep* it, void* buffer, std::size_t size, void*, fi_addr_t from, std::uint64_t address, std::uint64_t key,
-             void* context) {
+ssize_t read(fid_ep* it, void* buffer, std::size_t size, void*, fi_addr_t from, std::uint64_t address,
+             std::uint64_t key, void* context) {
     iovec const piece{buffer, size};
     return read_pieces(it, &piece, nullptr, 1, from, address, key, context);
 }

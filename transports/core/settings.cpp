@@ -33,23 +33,21 @@ bool apply(settings& to, std::string_view word) {
     }
     struct part {
         std::string_view name;
-        bool settings::* offered;
+        bool settings::*offered;
     };
     static constexpr part parts[] = {
-        {"no_tagged", &settings::tagged},     {"no_rma", &settings::rma},       {"no_cq_data", &settings::cq_data},
-        {"no_directed", &settings::directed}, {"no_source", &settings::source}, {"no_multi_recv", &settings::multi_recv},
+        {"no_tagged", &settings::tagged},   {"no_rma", &settings::rma},
+        {"no_cq_data", &settings::cq_data}, {"no_directed", &settings::directed},
+        {"no_source", &settings::source},   {"no_multi_recv", &settings::multi_recv},
     };
     for (auto const& one : parts)
         if (name == one.name) {
             to.*one.offered = false;
             return true;
         }
-    if (name == "mr_virt_addr")
-        to.mr_mode |= FI_MR_VIRT_ADDR;
-    else if (name == "mr_prov_key")
-        to.mr_mode |= FI_MR_PROV_KEY;
-    else
-        return false;
+    if (name == "mr_virt_addr") to.mr_mode |= FI_MR_VIRT_ADDR;
+    else if (name == "mr_prov_key") to.mr_mode |= FI_MR_PROV_KEY;
+    else return false;
     return true;
 }
 
@@ -62,16 +60,14 @@ settings read_settings(char const* switches, char const* fault_name, char const*
     while (!left.empty()) {
         auto const end = left.find('+');
         auto const word = left.substr(0, end);
-        if (!word.empty() && !apply(found, word)) found.wrong = "ASSAY_TRANSPORT: " + std::string(word) + " is no switch";
+        if (!word.empty() && !apply(found, word))
+            found.wrong = "ASSAY_TRANSPORT: " + std::string(word) + " is no switch";
         left = end == std::string_view::npos ? std::string_view{} : left.substr(end + 1);
     }
     std::string_view const name = fault_name ? fault_name : "";
-    if (name == "stale_rematch")
-        found.planted = fault::stale_rematch;
-    else if (name == "inject_not_copied")
-        found.planted = fault::inject_not_copied;
-    else if (name == "cq_wrong_length")
-        found.planted = fault::cq_wrong_length;
+    if (name == "stale_rematch") found.planted = fault::stale_rematch;
+    else if (name == "inject_not_copied") found.planted = fault::inject_not_copied;
+    else if (name == "cq_wrong_length") found.planted = fault::cq_wrong_length;
     return found; // other names may be faults of another layer
 }
 

@@ -17,13 +17,13 @@ enum class fault {
 struct settings {
     // no_tagged, no_rma, no_cq_data, no_directed, no_source, no_multi_recv: not offered then.
     bool tagged = true, rma = true, cq_data = true, directed = true, source = true, multi_recv = true;
-    int mr_mode = 0;                     // mr_virt_addr, mr_prov_key: demanded of whoever registers memory
-    std::size_t eager = 64 * 1024;       // eager=BYTES: longer messages are announced before they are sent
+    int mr_mode = 0;                      // mr_virt_addr, mr_prov_key: demanded of whoever registers memory
+    std::size_t eager = 64 * 1024;        // eager=BYTES: longer messages are announced before they are sent
     std::size_t window = 4 * 1024 * 1024; // credit=BYTES: eager bytes for one peer that wait for a receive there
-    std::size_t inject = 4 * 1024;       // inject=BYTES: the longest message that fi_inject takes
-    bool nodelay = true;                 // nodelay=0
-    std::string interface;               // interface=NAME: to listen at; default one that is not loopback
-    std::string counters;                // folder
+    std::size_t inject = 4 * 1024;        // inject=BYTES: the longest message that fi_inject takes
+    bool nodelay = true;                  // nodelay=0
+    std::string interface;                // interface=NAME: to listen at; default one that is not loopback
+    std::string counters;                 // folder
     fault planted = fault::none;
     std::string wrong; // why nothing is offered: a word that is none of these
 };

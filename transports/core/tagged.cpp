@@ -34,9 +34,8 @@ ssize_t send_pieces(fid_ep* it, iovec const* list, void**, std::size_t count, fi
 }
 
 ssize_t send(fid_ep* it, void const* buffer, std::size_t size, void*, fi_addr_t to, std::uint64_t tag, void* context) {
-    return on(it, [&](endpoint& one) {
-        return one.send(true, one_piece(buffer, size), tag, usual_send(one, to, context));
-    });
+    return on(
+        it, [&](endpoint& one) { return one.send(true, one_piece(buffer, size), tag, usual_send(one, to, context)); });
 }
 
 ssize_t send_message(fid_ep* it, fi_msg_tagged const* said, std::uint64_t flags) {
@@ -59,7 +58,8 @@ ssize_t send_data(fid_ep* it, void const* buffer, std::size_t size, void*, std::
 
 ssize_t inject_data(fid_ep* it, void const* buffer, std::size_t size, std::uint64_t data, fi_addr_t to,
                     std::uint64_t tag) {
-    return on(it, [&](endpoint& one) { return one.send(true, one_piece(buffer, size), tag, with(injected(to), data)); });
+    return on(it,
+              [&](endpoint& one) { return one.send(true, one_piece(buffer, size), tag, with(injected(to), data)); });
 }
 
 } // namespace

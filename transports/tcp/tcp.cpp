@@ -143,8 +143,7 @@ link& tcp_wire::add(int fd) {
         setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &how_.buffer, sizeof how_.buffer);
     }
     std::size_t number = links_.size();
-    if (free_links_.empty())
-        links_.emplace_back();
+    if (free_links_.empty()) links_.emplace_back();
     else {
         number = free_links_.back();
         free_links_.pop_back();
@@ -171,10 +170,8 @@ link* tcp_wire::connect(peer to) {
     one.greet(self_);
     if (fd < 0) return &one;
     if (::connect(fd, as_sockaddr(where), length(where)) < 0) {
-        if (errno == EINPROGRESS)
-            one.connecting = true;
-        else
-            mark_broken(one, errno);
+        if (errno == EINPROGRESS) one.connecting = true;
+        else mark_broken(one, errno);
     }
     watch(one);
     return &one;
@@ -214,13 +211,10 @@ bool tcp_wire::send(peer to, void const* head, std::span<iovec const> payload, m
             counted_.bytes_sent += static_cast<std::uint64_t>(n);
             segment.advance(static_cast<std::size_t>(n));
             if (segment.empty()) return true;
-        } else if (errno != EAGAIN && errno != EINTR)
-            mark_broken(*out, errno);
+        } else if (errno != EAGAIN && errno != EINTR) mark_broken(*out, errno);
     }
-    if (how == memory::copy)
-        segment.own();
-    else
-        segment.token = token;
+    if (how == memory::copy) segment.own();
+    else segment.token = token;
     out->push(std::move(segment));
     watch(*out);
     return how == memory::copy;
@@ -292,7 +286,8 @@ void tcp_wire::read(link& one) {
                 direct += place.iov_len;
             }
         std::size_t wanted = direct;
-        if (!payload || direct == one.missing) { // else the end of the payload has no place and must not go to scratch yet
+        if (!payload ||
+            direct == one.missing) { // else the end of the payload has no place and must not go to scratch yet
             pieces[count++] = {scratch_.data(), scratch_.size()};
             wanted += scratch_.size();
         }
@@ -335,10 +330,8 @@ void tcp_wire::parse(link& one, std::byte const* data, std::size_t size) {
         size -= part;
         if (one.partial_size < whole) return;
         one.partial_size = 0;
-        if (one.greeted)
-            begin(one);
-        else if (!greeted(one))
-            return mark_broken(one, EPROTO);
+        if (one.greeted) begin(one);
+        else if (!greeted(one)) return mark_broken(one, EPROTO);
     }
 }
 
@@ -418,7 +411,8 @@ bool tcp_wire::flush(std::chrono::milliseconds limit) {
         for (auto const& one : links_)
             if (one && !one->error && !one->queue.empty()) waiting.push_back({one->fd, POLLOUT, 0});
         if (waiting.empty()) return true;
-        auto const left = std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+        auto const left =
+            std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
         if (left.count() <= 0) return false;
         ::poll(waiting.data(), waiting.size(), static_cast<int>(left.count()));
         poll(); // reads, too: the other side may wait for us to take what it sends
@@ -427,9 +421,7 @@ bool tcp_wire::flush(std::chrono::milliseconds limit) {
 
 } // namespace
 
-std::unique_ptr<wire::wire> make(wire::sink& sink, options const& how) {
-    return std::make_unique<tcp_wire>(sink, how);
-}
+std::unique_ptr<wire::wire> make(wire::sink& sink, options const& how) { return std::make_unique<tcp_wire>(sink, how); }
 
 address any_port(std::string const& interface) {
     ifaddrs* all = nullptr;

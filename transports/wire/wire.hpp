@@ -36,11 +36,11 @@ public:
     virtual ~sink() = default;
     // A segment has begun to arrive; its payload has `size` bytes, which may be 0.
     virtual placement begun(peer from, std::byte const* head, std::uint64_t size) = 0;
-    virtual void arrived(peer from, void* token) = 0;        // the payload is in its place
-    virtual void lost(void* token) = 0;                      // it will never be
-    virtual void sent(void* token) = 0;                      // borrowed memory is free again
-    virtual void failed(void* token, int error) = 0;         // so it is here, and the peer did not get it
-    virtual void closed(peer which, int error) = 0;          // nothing more comes from there; error 0: it said so
+    virtual void arrived(peer from, void* token) = 0; // the payload is in its place
+    virtual void lost(void* token) = 0;               // it will never be
+    virtual void sent(void* token) = 0;               // borrowed memory is free again
+    virtual void failed(void* token, int error) = 0;  // so it is here, and the peer did not get it
+    virtual void closed(peer which, int error) = 0;   // nothing more comes from there; error 0: it said so
 };
 
 struct counters {

@@ -1,0 +1,122 @@
+"""Transports: what ranks talk over, where that is not the library's own choice.
+
+--transport names one: `own` is the library's choice; `assay_tcp` is a libfabric provider of transports/, and
+`assay_tcp:no_rma+eager=1024` the same with switches. How a library is told to use a provider is data: libraries.toml.
+That it did is proved afterwards from what the provider counted.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from runner.model import CannotRun, WrongUse
+
+OWN = "own"
+PROVIDERS = ("assay_tcp",)
+# Switches of a provider (transports/core/settings.hpp), and the form of their values; "" for none.
+SWITCHES = {
+    "no_tagged": "",
+    "no_rma": "",
+    "no_cq_data": "",
+    "no_directed": "",
+    "no_source": "",
+    "no_multi_recv": "",
+    "mr_virt_addr": "",
+    "mr_prov_key": "",
+    "eager": r"[0-9]+",
+    "credit": r"[0-9]+",
+    "inject": r"[0-9]+",
+    "nodelay": r"[01]",
+    "interface": r"[A-Za-z0-9_.-]+",
+}
+
+
+@dataclass(frozen=True)
+class Transport:
+    """One that --transport names."""
+
+    provider: str = ""  # "" is the library's own choice
+    switches: Sequence[str] = ()
+
+    @property
+    def name(self) -> str:
+        """In names of targets: assay_tcp:no_rma; "" for the library's own choice."""
+        return self.provider + (f":{'+'.join(self.switches)}" if self.switches else "")
+
+    @property
+    def spec(self) -> str:
+        """For --transport."""
+        return self.name or OWN
+
+
+def parse(spec: str) -> Transport:
+    """What a SPEC names. Raises WrongUse, with the nearest name."""
+    if spec == OWN:
+        return Transport()
+    provider, colon, words = spec.partition(":")
+    if provider not in PROVIDERS:
+        raise WrongUse(f"--transport {spec}: unknown{_near(provider, (OWN, *PROVIDERS))}; use {_forms()}")
+    switches = words.split("+") if colon else []
+    for word in switches:
+        name, equal, value = word.partition("=")
+        if name not in SWITCHES:
+            raise WrongUse(
+                f"--transport {spec}: no switch {name!r}{_near(name, SWITCHES)}; there are {', '.join(SWITCHES)}"
+            )
+        if not re.fullmatch(SWITCHES[name], value) or bool(equal) != bool(SWITCHES[name]):
+            takes = f"takes a value like {name}={SWITCHES[name]}" if SWITCHES[name] else "takes no value"
+            raise WrongUse(f"--transport {spec}: {name} {takes}")
+    return Transport(provider, tuple(switches))
+
+
+def _near(word: str, known: Sequence[str] | Mapping[str, str]) -> str:
+    found = get_close_matches(word, known, n=1)
+    return f" (did you mean {found[0]}?)" if found else ""
+
+
+def _forms() -> str:
+    return f"{OWN} or {', '.join(PROVIDERS)}, with switches as in {PROVIDERS[0]}:no_rma+eager=1024"
+
+
+def environment(transport: Transport, about: Mapping[str, Any], folder: Path, spec: str) -> dict[str, str]:
+    """For launcher and ranks: how the library (`about` in libraries.toml) is told to use the provider in `folder`."""
+    told = about.get("transport")
+    if told is None:
+        raise WrongUse(f"--transport {transport.spec}: it is not known how {spec} is told to use a libfabric provider")
+    words = {"{provider}": transport.provider, "{folder}": str(folder)}
+    found = {"FI_PROVIDER_PATH": str(folder)}
+    for name, value in told.items():
+        for mark, word in words.items():
+            value = value.replace(mark, word)
+        found[name] = value
+    if transport.switches:
+        found["ASSAY_TRANSPORT"] = "+".join(transport.switches)
+    return found
+
+
+def counted(folder: Path) -> dict[str, int]:
+    """The sums of what all endpoints of a run counted, and how many endpoints there were."""
+    total: Counter[str] = Counter()
+    for path in sorted(folder.glob("*.json")):
+        try:
+            entries = json.loads(path.read_text())
+        except (OSError, ValueError):
+            continue  # of a process that was killed while it wrote
+        total["endpoints"] += 1
+        total.update({name: value for name, value in entries.items() if type(value) is int})
+    return dict(total)
+
+
+def prove(transport: Transport, counters: Mapping[str, int], np: int) -> None:
+    """Raises CannotRun when what was counted does not show that ranks talked over the transport."""
+    if not counters.get("endpoints"):
+        raise CannotRun(f"the library never opened {transport.provider}: its traffic went elsewhere")
+    if np > 1 and not counters.get("remote"):
+        raise CannotRun(f"nothing went over {transport.provider}: {counters['endpoints']} endpoints sent no segment")
