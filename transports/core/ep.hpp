@@ -149,6 +149,7 @@ private:
 
     // requests.cpp
     bool find_peer(fi_addr_t number, wire::peer& found);
+    bool ready(wire::peer to);
     bool dispatch(wire::peer to, packet& head, std::span<iovec const> payload, wire::memory how, void* token);
     std::unique_ptr<request> begin(request::kind what, pieces const& memory, manner const& how, wire::peer to);
     void launch(request& one, packet& head, pieces const& payload);

@@ -185,7 +185,7 @@ void describe(fi_info& to, fi_info const* hints, settings const& set, offer cons
 
 } // namespace
 
-int get_info(std::uint32_t version, char const* node, char const* service, std::uint64_t flags, fi_info const* hints,
+int get_info(std::uint32_t, char const* node, char const* service, std::uint64_t flags, fi_info const* hints,
              fi_info** found) {
     return guarded([&] {
         auto const& set = configured();
@@ -195,7 +195,6 @@ int get_info(std::uint32_t version, char const* node, char const* service, std::
         }
         offer const has(set);
         int mr_mode = 0;
-        if (FI_VERSION_LT(version, FI_VERSION(1, 5))) return -FI_ENODATA;
         if (hints) {
             auto const* const fabric = hints->fabric_attr;
             if (!within(hints->caps, has.all()) || !format_fits(hints->addr_format) || !endpoint_fits(hints->ep_attr) ||

@@ -46,6 +46,13 @@ bool endpoint::find_peer(fi_addr_t number, wire::peer& found) {
     return true;
 }
 
+// What is complete when its call returns must not wait for a connection: the program may never look for completions again.
+bool endpoint::ready(wire::peer to) {
+    if (wire_->ready(to)) return true;
+    progress();
+    return wire_->ready(to);
+}
+
 // Every segment leaves here: it takes along what is owed to its receiver.
 bool endpoint::dispatch(wire::peer to, packet& head, std::span<iovec const> payload, wire::memory how, void* token) {
     if (peers_.size() <= to) peers_.resize(to + 1);
@@ -98,6 +105,7 @@ ssize_t endpoint::send(bool with_tag, pieces const& memory, std::uint64_t tag, m
     if (inject && memory.size() > set.inject) return -FI_EMSGSIZE;
     wire::peer to = 0;
     if (!find_peer(how.peer, to)) return -FI_EINVAL;
+    if (inject && !ready(to)) return -FI_EAGAIN;
     packet head;
     head.flags = static_cast<std::uint8_t>((with_tag ? is_tagged : none) | (how.with_data ? has_data : none));
     head.tag = tag;
@@ -120,16 +128,15 @@ ssize_t endpoint::send(bool with_tag, pieces const& memory, std::uint64_t tag, m
             one->awaited = 1;
             head.id = one->number = requests_.add(one.get());
         }
-        bool const copied = inject && set.planted != fault::inject_not_copied;
         auto& it = *one.release();
-        if (copied) dispatch(to, head, memory.list(), wire::memory::copy, nullptr);
+        if (inject) dispatch(to, head, memory.list(), wire::memory::copy, nullptr);
         else launch(it, head, memory);
         settle(it);
         return 0;
     }
     ++traffic_.offered;
     head.what = kind::offer;
-    if (inject && memory.size() > 0) {
+    if (inject && memory.size() > 0 && set.planted != fault::inject_not_copied) {
         one->copy = std::make_unique<std::byte[]>(memory.size());
         memory.load(one->copy.get());
         one->memory = {};
@@ -170,6 +177,7 @@ ssize_t endpoint::write(pieces const& memory, std::span<fi_rma_iov const> remote
     if (how.flags & FI_INJECT && memory.size() > set.inject) return -FI_EMSGSIZE;
     wire::peer to = 0;
     if (!find_peer(how.peer, to) || remote.empty() || remote.size() > most_pieces) return -FI_EINVAL;
+    if (how.flags & FI_INJECT && !ready(to)) return -FI_EAGAIN;
     auto one = begin(request::kind::write, memory, how, to);
     one->flags = FI_RMA | FI_WRITE;
     if (how.flags & FI_INJECT && memory.size() > 0) {

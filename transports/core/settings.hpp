@@ -10,7 +10,7 @@ namespace assay::ofi {
 enum class fault {
     none,
     stale_rematch,     // a receive that is posted while the body of its message is on its way does not get it
-    inject_not_copied, // what fi_inject could not send at once is read after it has returned
+    inject_not_copied, // what fi_inject may not send yet, for want of credit, is read after it has returned
     cq_wrong_length,   // the completion of a receive says one byte too few
 };
 

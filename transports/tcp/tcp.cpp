@@ -67,6 +67,7 @@ public:
     address listen(address const& where) override;
     peer reach(address const& where) override;
     address const& address_of(peer who) const override { return *peers_[who].where; }
+    bool ready(peer to) override;
     bool send(peer to, void const* head, std::span<iovec const> payload, memory how, void* token) override;
     void withdraw(void* token) override;
     bool poll() override;
@@ -83,6 +84,7 @@ private:
         address const* where = nullptr; // the key in by_address_
         link* out = nullptr;            // the connection that segments for this peer go by
         unsigned links = 0;             // connections that are open
+        bool refused = false;           // the last one that was tried
     };
 
     link& add(int fd);
@@ -165,14 +167,15 @@ link* tcp_wire::connect(peer to) {
     one.from = to;
     one.known = true;
     peers_[to].out = &one;
+    peers_[to].refused = false;
     ++peers_[to].links;
     ++counted_.connections;
     one.greet(self_);
     if (fd < 0) return &one;
     if (::connect(fd, as_sockaddr(where), length(where)) < 0) {
-        if (errno == EINPROGRESS) one.connecting = true;
-        else mark_broken(one, errno);
+        if (errno != EINPROGRESS) mark_broken(one, errno);
     }
+    one.connecting = !one.error; // until the greeting is written
     watch(one);
     return &one;
 }
@@ -194,6 +197,13 @@ void tcp_wire::watch(link& one) {
     one.watched = wanted;
     epoll_event event{.events = EPOLLIN | (wanted ? EPOLLOUT : 0u), .data = {.ptr = &one}};
     epoll_ctl(epoll_, EPOLL_CTL_MOD, one.fd, &event);
+}
+
+bool tcp_wire::ready(peer to) {
+    auto const& about = peers_[to];
+    if (about.refused) return true;
+    auto const& out = about.out ? *about.out : *connect(to);
+    return out.error || !out.connecting;
 }
 
 bool tcp_wire::send(peer to, void const* head, std::span<iovec const> payload, memory how, void* token) {
@@ -388,7 +398,10 @@ void tcp_wire::drop(link& one, int error) {
     if (gone->in_payload) sink_.lost(gone->token);
     if (!gone->known) return;
     auto const who = gone->from;
-    if (peers_[who].out == gone.get()) peers_[who].out = nullptr;
+    if (peers_[who].out == gone.get()) {
+        peers_[who].out = nullptr;
+        peers_[who].refused = error != 0;
+    }
     bool const last = --peers_[who].links == 0;
     for (auto const& segment : gone->queue)
         if (segment.token) sink_.failed(segment.token, error ? error : ECONNRESET);

@@ -62,6 +62,11 @@ public:
     virtual peer reach(address const& where) = 0;
     virtual address const& address_of(peer who) const = 0;
 
+    // Whether there is a connection, so that a segment goes before poll() is called again as long as the system has room.
+    // Begins to connect if need be. Also true for a peer that could not be reached the last time: send() tries again, and
+    // reports it.
+    virtual bool ready(peer to) = 0;
+
     // Sends a segment. True: the memory is free. False (only with memory::borrow): sent(token) or failed(token) follows.
     // A peer that cannot be reached is reported later. `head` is copied.
     virtual bool send(peer to, void const* head, std::span<iovec const> payload, memory how, void* token) = 0;
