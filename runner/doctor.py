@@ -29,6 +29,7 @@ _HEADERS = {
 }
 # Nice to have: what each is for.
 _OPTIONAL = {
+    "fi_info": ("libfabric-bin", "`assay test`; with libfabric-dev, which `assay run --transport` installs"),
     "ccache": ("ccache", "faster builds"),
     "clang-format": ("clang-format", "`assay test`"),
     "clang-tidy-16": ("clang-tidy-16", "`assay test`"),

@@ -255,7 +255,17 @@ def _last_changed_first(names: Sequence[str]) -> list[str]:
 
 
 def _below(endings: Iterable[str]) -> Iterable[str]:
-    for folder in ("framework", "communicators", "datatypes", "suites", "transports", "faults", "bench", "known", "tests"):
+    for folder in (
+        "framework",
+        "communicators",
+        "datatypes",
+        "suites",
+        "transports",
+        "faults",
+        "bench",
+        "known",
+        "tests",
+    ):
         for path in (REPO / folder).rglob("*"):
             if path.suffix in endings:
                 yield str(path.relative_to(REPO))

@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -90,14 +91,22 @@ def environment(transport: Transport, about: Mapping[str, Any], folder: Path, sp
     told = about.get("transport")
     if told is None:
         raise WrongUse(f"--transport {transport.spec}: it is not known how {spec} is told to use a libfabric provider")
-    words = {"{provider}": transport.provider, "{folder}": str(folder)}
     found = {"FI_PROVIDER_PATH": str(folder)}
-    for name, value in told.items():
-        for mark, word in words.items():
-            value = value.replace(mark, word)
-        found[name] = value
+    for name, value in told["environment"].items():
+        found[name] = value.replace("{provider}", transport.provider)
     if transport.switches:
         found["ASSAY_TRANSPORT"] = "+".join(transport.switches)
+    return found
+
+
+def unsupported(cases: Iterable[str], about: Mapping[str, Any]) -> dict[str, str]:
+    """Those of the cases that the library cannot run over a provider (`about` in libraries.toml), with the reason."""
+    rules: Mapping[str, str] = about.get("transport", {}).get("unsupported", {})
+    found = {}
+    for case in cases:
+        for pattern, reason in rules.items():
+            if fnmatchcase(case, pattern):
+                found[case] = reason
     return found
 
 

@@ -24,7 +24,7 @@ from runner import build, plan, targets
 from runner.commands.progress import RunProgress
 from runner.journal import Journal
 from runner.model import CannotRun, Options, Target, Verdict, WrongUse
-from runner.transports import OWN, Transport, counted, parse, prove
+from runner.transports import OWN, Transport, counted, parse, prove, unsupported
 
 FORMAT = 1
 ALL_AS_EXPECTED, UNEXPECTED_RESULT, COULD_NOT_RUN, NOTHING_APPLICABLE = 0, 1, 3, 77  # exit codes
@@ -259,6 +259,13 @@ def _prepare_library(request: Request, library: targets.Library, console: Consol
             target = targets.make_target(library, np, build.suite(folder), request.wishes, transport, providers)
             target = replace(target, threads=request.options.threads)
             made = plan.make(suite, np, request.selection, request.order, request.shard)
+            if transport.provider:
+                out_of_reach = unsupported(made.cases, targets.known().get(library.family, {}))
+                made = replace(
+                    made,
+                    cases=[case for case in made.cases if case not in out_of_reach],
+                    unsupported={**made.unsupported, **out_of_reach},
+                )
             if out is not None and _plan_path(out, target).exists():  # the sources may have changed since
                 made = replace(made, cases=plan.read(_plan_path(out, target)))
             prepared.append(Prepared(target, made, binary, library.key))

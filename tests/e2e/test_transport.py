@@ -1,0 +1,79 @@
+"""Ranks over a transport of ours: real ranks, and libfabric's own tools."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from e2e_help import MPI, assay
+
+from runner import build
+
+pytestmark = pytest.mark.usefixtures("nothing_left")
+RING = ("run", "--mpi", MPI, "--np", "2", "--tier", "smoke", "--select", "p2p.ring_sendrecv/*comm=world/*count=17/*")
+
+
+@pytest.fixture
+def environment(programs: Path) -> dict[str, str]:
+    return {"ASSAY_SUITE": str(programs / "assay-suite")}
+
+
+def test_ranks_talk_over_it(tmp_path: Path, environment: dict[str, str]) -> None:
+    out = tmp_path / "out"
+    done = assay(*RING, "--transport", "own,assay_tcp", "--out", out, env=environment, seconds=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    own, over = json.loads((out / "run.json").read_text())["targets"]
+    assert (own["name"], over["name"]) == (f"{MPI}/np2", f"{MPI}+assay_tcp/np2")
+    assert "counters" not in own
+    assert over["counters"]["endpoints"] >= 2
+    assert over["counters"]["remote"] > 0
+    assert over["status"] == own["status"]
+
+
+def test_traffic_that_went_elsewhere_is_no_run(tmp_path: Path, environment: dict[str, str]) -> None:
+    # The user's word counts most: ranks are told to talk through shared memory after all.
+    elsewhere = [
+        word for value in ("MPIR_CVAR_NOLOCAL=0", "OMPI_MCA_pml=ob1", "I_MPI_FABRICS=shm") for word in ("--env", value)
+    ]
+    done = assay(*RING, "--transport", "assay_tcp", *elsewhere, "--out", tmp_path / "out", env=environment, seconds=300)
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert "assay_tcp" in done.stderr
+    assert json.loads((tmp_path / "out" / "run.json").read_text())["finished"] is False
+
+
+def test_wrong_name_is_one_sentence(tmp_path: Path, environment: dict[str, str]) -> None:
+    done = assay(*RING, "--transport", "assay_tpc", "--out", tmp_path / "out", env=environment)
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == [
+        "assay: --transport assay_tpc: unknown (did you mean assay_tcp?); use own or assay_tcp, with switches as in "
+        "assay_tcp:no_rma+eager=1024"
+    ]
+    assert not (tmp_path / "out").exists()
+
+
+def test_tools_of_libfabric_run_over_it() -> None:
+    if shutil.which("fi_pingpong") is None:
+        pytest.skip("libfabric-bin is not installed")
+    environment = {"PATH": "/usr/bin:/bin", "FI_PROVIDER_PATH": str(build.transports())}
+    said = subprocess.run(["fi_info", "-p", "assay_tcp"], env=environment, capture_output=True, text=True, check=True)
+    assert "type: FI_EP_RDM" in said.stdout
+    command = ["fi_pingpong", "-p", "assay_tcp", "-e", "rdm", "-S", "all", "-c"]
+    server = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        for _ in range(20):  # the server needs a moment to listen
+            time.sleep(0.2)
+            client = subprocess.run(
+                [*command, "127.0.0.1"], env=environment, capture_output=True, text=True, timeout=60, check=False
+            )
+            if client.returncode == 0:
+                break
+        assert client.returncode == 0, client.stdout + client.stderr
+        assert "6m" in client.stdout
+        assert server.wait(10) == 0
+    finally:
+        server.kill()
+        server.communicate()

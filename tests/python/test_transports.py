@@ -1,0 +1,121 @@
+"""Transports: names, what libraries are told, and the proof from counters: runner/transports.py."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from runner import targets, transports
+from runner.model import CannotRun, WrongUse
+from runner.targets import LaunchWishes, Library, counting, make_target
+from runner.transports import Transport, parse
+
+TCP = Transport("assay_tcp")
+PROVIDERS = Path("/b/transports")
+
+
+def library(family: str, version: str) -> Library:
+    return Library(f"{family}@{version}", family, version, Path("/opt/mpi"), "/opt/mpi/bin/mpiexec", None)
+
+
+@pytest.mark.parametrize(
+    ("spec", "name"),
+    [
+        ("own", ""),
+        ("assay_tcp", "assay_tcp"),
+        ("assay_tcp:no_rma", "assay_tcp:no_rma"),
+        ("assay_tcp:no_rma+eager=0", "assay_tcp:no_rma+eager=0"),
+    ],
+)
+def test_names_go_both_ways(spec: str, name: str) -> None:
+    assert parse(spec).name == name
+    assert parse(spec).spec == spec
+
+
+@pytest.mark.parametrize(
+    ("spec", "part"),
+    [
+        ("assay_tpc", "did you mean assay_tcp?"),
+        ("tcp", "use own or assay_tcp"),
+        ("", "unknown"),
+        ("own:no_rma", "unknown"),
+        ("assay_tcp:", "no switch ''"),
+        ("assay_tcp:no_rmaa", "did you mean no_rma?"),
+        ("assay_tcp:eager", "eager takes a value"),
+        ("assay_tcp:eager=ten", "eager takes a value"),
+        ("assay_tcp:no_rma=1", "no_rma takes no value"),
+    ],
+)
+def test_wrong_names_are_one_sentence(spec: str, part: str) -> None:
+    with pytest.raises(WrongUse) as error:
+        parse(spec)
+    assert part in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_switches_are_those_of_the_provider() -> None:
+    source = (Path(__file__).resolve().parents[2] / "transports" / "core" / "settings.cpp").read_text()
+    for name in transports.SWITCHES:
+        assert f'"{name}"' in source
+
+
+@pytest.mark.parametrize(
+    ("family", "version", "told"),
+    [
+        ("mpich", "5.0.2", {"MPIR_CVAR_NOLOCAL": "1", "FI_PROVIDER": "assay_tcp"}),
+        ("openmpi", "5.0.11", {"OMPI_MCA_mtl": "ofi", "OMPI_MCA_mtl_ofi_provider_include": "assay_tcp"}),
+        ("impi", "2021.19.0", {"I_MPI_FABRICS": "ofi", "I_MPI_OFI_PROVIDER": "assay_tcp"}),
+    ],
+)
+def test_ranks_and_launcher_are_told(family: str, version: str, told: dict[str, str]) -> None:
+    made = make_target(
+        library(family, version), 2, Path("/b/suite"), LaunchWishes(), parse("assay_tcp:no_rma"), PROVIDERS
+    )
+    assert made.name == f"{family}@{version}+assay_tcp:no_rma/np2"
+    assert made.transport == "assay_tcp:no_rma"
+    launch = made.launcher(["--x"])
+    for name, value in {**told, "FI_PROVIDER_PATH": str(PROVIDERS), "ASSAY_TRANSPORT": "no_rma"}.items():
+        assert launch.env[name] == value  # for processes that a job spawns
+        assert f"{name}={value}" in launch.argv
+        assert made.settings[name] == value
+
+
+def test_own_choice_is_left_alone() -> None:
+    made = make_target(library("mpich", "5.0.2"), 2, Path("/b/suite"), LaunchWishes(), Transport(), Path())
+    assert made.name == "mpich@5.0.2/np2"
+    assert not any("FI_PROVIDER" in word for word in made.launcher([]).argv)
+
+
+def test_library_that_cannot_be_told() -> None:
+    with pytest.raises(WrongUse, match="--transport assay_tcp: it is not known how path:/x is told"):
+        make_target(
+            Library("path:/x", "unknown", "", Path("/x"), "/x/mpiexec", None), 2, Path("/b"), LaunchWishes(), TCP
+        )
+
+
+def test_counters_go_to_a_folder(tmp_path: Path) -> None:
+    made = counting(make_target(library("mpich", "5.0.2"), 2, Path("/b"), LaunchWishes(), TCP, PROVIDERS), tmp_path)
+    assert f"ASSAY_COUNTERS={tmp_path}" in made.launcher([]).argv
+
+
+def test_proof_is_in_the_counters(tmp_path: Path) -> None:
+    with pytest.raises(CannotRun, match="never opened assay_tcp"):
+        transports.prove(TCP, transports.counted(tmp_path), 2)
+    (tmp_path / "a.json").write_text(json.dumps({"remote": 0, "bytes": 10, "closed": True}))
+    (tmp_path / "b.json").write_text("{")  # its process was killed
+    assert transports.counted(tmp_path) == {"endpoints": 1, "remote": 0, "bytes": 10}
+    with pytest.raises(CannotRun, match="nothing went over assay_tcp"):
+        transports.prove(TCP, transports.counted(tmp_path), 2)
+    transports.prove(TCP, transports.counted(tmp_path), 1)
+    (tmp_path / "c.json").write_text(json.dumps({"remote": 3, "bytes": 5, "closed": False}))
+    transports.prove(TCP, transports.counted(tmp_path), 2)
+
+
+def test_what_a_library_cannot_do_then_is_unsupported() -> None:
+    cases = ["p2p.ring/comm=world/type=int", "p2p.ring/comm=split_type_shared/type=int", "x.y/comm=split_type_shared"]
+    found = transports.unsupported(cases, targets.known()["mpich"])
+    assert list(found) == cases[1:]
+    assert all("MPIR_CVAR_NOLOCAL" in reason for reason in found.values())
+    assert transports.unsupported(cases, targets.known()["openmpi"]) == {}
