@@ -14,7 +14,7 @@ from e2e_help import MPI, assay
 from runner import build
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
-RING = ("run", "--mpi", MPI, "--np", "2", "--tier", "smoke", "--select", "p2p.ring_sendrecv/*comm=world/*count=17/*")
+RING = ("run", "--mpi", MPI, "--np", "2", "--tier", "smoke", "--select", "p2p.ring_sendrecv/call=sendrecv/*")
 
 
 @pytest.fixture
@@ -31,7 +31,8 @@ def test_ranks_talk_over_it(tmp_path: Path, environment: dict[str, str]) -> None
     assert "counters" not in own
     assert over["counters"]["endpoints"] >= 2
     assert over["counters"]["remote"] > 0
-    assert over["status"] == own["status"]
+    assert set(own["status"]) == {"pass"}
+    assert set(over["status"]) <= {"pass", "unsupported"}
 
 
 def test_traffic_that_went_elsewhere_is_no_run(tmp_path: Path, environment: dict[str, str]) -> None:

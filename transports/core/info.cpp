@@ -104,7 +104,7 @@ wire::address resolve(char const* node, char const* service, bool passive, bool 
     wish.ai_flags = (passive ? AI_PASSIVE : 0) | (numeric ? AI_NUMERICHOST : 0);
     addrinfo* found = nullptr;
     if (getaddrinfo(node, service, &wish, &found) != 0 || !found) return {};
-    auto const result = address_from(found->ai_addr);
+    auto result = address_from(found->ai_addr);
     freeaddrinfo(found);
     return result;
 }
@@ -124,7 +124,7 @@ wire::address somewhere(wire::address chosen, wire::address const& port) {
 void* duplicate(wire::address const& where) {
     void* const copy = std::malloc(where.size());
     if (!copy) throw std::bad_alloc();
-    std::memcpy(copy, where.data(), where.size());
+    where.copy(static_cast<char*>(copy), where.size());
     return copy;
 }
 
