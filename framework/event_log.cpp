@@ -93,9 +93,8 @@ void event_log::end(long index, char status, std::string_view reason) {
     current_ = -1;
 }
 
-void event_log::announce_end(int code, bool orderly) {
-    auto const exit = code < 0 ? "" : fmt::format(",\"exit\":{}", code);
-    append(fmt::format("A {} {{\"level\":\"{}\"{}}}\n", now(), orderly ? "must" : "advisory", exit), true);
+void event_log::announce_end(int code) {
+    append(code < 0 ? fmt::format("A {} {{}}\n", now()) : fmt::format("A {} {{\"exit\":{}}}\n", now(), code), true);
 }
 
 void event_log::done() { append(fmt::format("D {}\n", now()), true); }

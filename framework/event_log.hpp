@@ -18,8 +18,7 @@ public:
     void finding(long index, std::string_view json);
     // Kept back until the next event, so that a case costs one write.
     void end(long index, char status, std::string_view reason);
-    // What comes next has to end this process; code < 0: with any exit code. `orderly`: a crash is no end.
-    void announce_end(int code, bool orderly);
+    void announce_end(int code); // what comes next has to end this process; code < 0: with any exit code
     void done();
     void bye();
 

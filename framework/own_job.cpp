@@ -42,10 +42,10 @@ int take_number(std::string const& directory, int size) {
 
 main_arguments const& arguments_of_main() { return of_main; }
 
-void announce_end(int code, level severity) {
+void announce_end(int code, level if_it_goes_on) {
     end_was_announced = true;
-    of_going_on = severity;
-    events().announce_end(code, severity == level::must);
+    of_going_on = if_it_goes_on;
+    events().announce_end(code);
 }
 
 bool succeeded(test_run& mpi, int code, std::source_location where) {

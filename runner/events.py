@@ -48,7 +48,6 @@ class RankLog:
         self.answer: dict[str, Any] | None = None  # the newest Q line
         self.end_announced = False  # this process has to end before its case does
         self.exit_wanted: int | None = None  # what the launcher should then end with
-        self.crash_allowed = False  # behind an erroneous call any end will do
         self.done = False  # all cases done, in MPI_Finalize
         self.finished = False  # MPI_Finalize returned
         self.more = False  # the last read filled its block: there may be more
@@ -141,10 +140,8 @@ class RankLog:
             _, _, text = rest.split(" ", 2)
             self.answer = _object(text)
         elif kind == "A":
-            announced = _object(rest.partition(" ")[2])
-            wanted = announced.get("exit")
+            wanted = _object(rest.partition(" ")[2]).get("exit")
             self.exit_wanted = None if wanted is None else int(wanted)
-            self.crash_allowed = announced.get("level") == "advisory"
             self.end_announced = True
         elif kind == "D":
             self.done = True

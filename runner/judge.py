@@ -116,26 +116,22 @@ def finished(logs: Iterable[RankLog], index: int, strict: bool) -> tuple[str, di
 def ended(logs: Sequence[RankLog], code: int | None, strict: bool) -> tuple[str, dict[str, Any]]:
     """Status and optional fields of a case that said that the job has to end, and all of whose processes are gone.
 
-    What the standard leaves open behind an erroneous call may end in a crash, too, which is then advice.
-
     `code` is what the launcher ended with, if it did so by itself: only advice says what it should be.
     """
     died = [log for log in logs if log.death and log.death.detail.get("signal") in _DEFECTS]
     failures = [entry for log in logs for entry in findings(log, 0, strict)[0]]
     advisories = [entry for log in logs for entry in findings(log, 0, strict)[1]]
-    entries: list[Entry] = [
-        {"rank": log.rank, "status": "crash", **_with_readable_stack(log.death.detail)} for log in died if log.death
-    ]
-    words = "; ".join(f"rank {entry['rank']}: {death_words(entry)}" for entry in entries)
-    if died and (strict or not all(log.crash_allowed for log in died)):
+    if died:
+        entries: list[Entry] = [
+            {"rank": log.rank, "status": "crash", **_with_readable_stack(log.death.detail)} for log in died if log.death
+        ]
+        words = "; ".join(f"rank {entry['rank']}: {death_words(entry)}" for entry in entries)
         return "crash", {"ranks": entries + failures, "reason": f"{words}, where the job had to end in order"}
-    for entry in entries:
-        advisories.append({**entry, "check": "end", "message": f"{death_words(entry)} in answer to an erroneous call"})
     wanted = next((log for log in logs if log.exit_wanted is not None), None)
     if wanted and code is not None and code != wanted.exit_wanted:
         message = f"the launcher ended with exit code {code}, MPI_Abort was given {wanted.exit_wanted}"
-        differs: Entry = {"rank": wanted.rank, "status": "fail", "check": "end", "message": message}
-        (failures if strict else advisories).append(differs)
+        entry: Entry = {"rank": wanted.rank, "status": "fail", "check": "end", "message": message}
+        (failures if strict else advisories).append(entry)
     extra: dict[str, Any] = {"ranks": failures, "reason": summary(failures)} if failures else {}
     if advisories:
         extra["advisory"] = advisories

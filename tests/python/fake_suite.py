@@ -142,8 +142,7 @@ class FakeRank:
         """Do it, if this is the rank; otherwise wait for the rank that does. The outcome of the case, if it ends."""
         kind, culprit = fault["kind"], fault.get("rank", 1) == self.rank
         if kind.startswith("ends") or kind == "goes_on":
-            announced = {"level": fault.get("level", "must"), "exit": 7 if kind == "ends_otherwise" else 1}
-            self.say(f"A {self.now()} {json.dumps(announced)}")
+            self.say(f"A {self.now()} {json.dumps({'exit': 7 if kind == 'ends_otherwise' else 1})}")
         if kind in ("fail", "advisory", "unsupported", "skip", "slow", "burn"):
             return self.end_in_peace(case, kind, fault) if culprit else "-" if kind == "advisory" else "p"
         if kind == "library_abort" and culprit:

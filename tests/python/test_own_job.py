@@ -82,17 +82,6 @@ def test_what_does_not_end_in_order_fails(tmp_path: Path, kind: str, status: str
     assert done.line(PLAN[3])["status"] == "pass"
 
 
-@pytest.mark.parametrize("strict", [False, True])
-def test_a_crash_behind_an_erroneous_call_is_advisory(tmp_path: Path, strict: bool) -> None:
-    fault = {"kind": "ends_by_crash", "level": "advisory"}
-    options = Options(strict=strict)
-    done = run(tmp_path, PLAN, {"cases": {PLAN[1]: fault}}, alone=LONE.__contains__, options=options)
-    assert done.failed() == ({PLAN[1]: ("crash", [1])} if strict else {})
-    if not strict:
-        messages = [finding["message"] for finding in done.line(PLAN[1])["advisory"]]
-        assert "SIGSEGV in MPI_Abort in answer to an erroneous call" in messages
-
-
 def test_an_end_that_was_not_announced_is_a_crash(tmp_path: Path) -> None:
     done = run_one(tmp_path, "exit")
     assert done.failed() == {PLAN[1]: ("crash", [1])}
