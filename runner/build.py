@@ -58,8 +58,7 @@ def build(
 
     Raises CannotRun with the first error of the compiler; all output is in build.log there.
     """
-    if preset not in presets(repo):
-        raise WrongUse(f"--preset {preset}: unknown; use one of {', '.join(presets(repo))}")
+    _preset_variables(preset, repo)  # there is such a one
     if own := os.environ.get(OWN_SUITE):
         if not os.access(own, os.X_OK):
             raise CannotRun(f"{OWN_SUITE}={own}: there is no such program")

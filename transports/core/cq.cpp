@@ -72,12 +72,7 @@ int signal(fid_cq* it) {
 }
 
 char const* text(fid_cq*, int error, void const*, char* buffer, std::size_t size) {
-    auto const* const words = fi_strerror(error);
-    if (!buffer || size == 0) return words;
-    auto const part = std::min(size - 1, std::strlen(words));
-    std::memcpy(buffer, words, part);
-    buffer[part] = '\0';
-    return buffer;
+    return error_text(error, buffer, size);
 }
 
 fi_ops fid_ops{sizeof(fi_ops), close, not_offered, control, not_offered, not_offered, not_offered};

@@ -86,10 +86,9 @@ struct arrival {
     pieces places;                     // in the receive's memory
     std::unique_ptr<std::byte[]> body; // of a message that came before its receive
     bool here = false;                 // the body is complete, or is not asked for yet
-    bool claimed = false;
-    bool discarded = false;   // when it is here
-    int error = 0;            // its sender is gone
-    std::uint64_t number = 0; // in granted_
+    bool discarded = false;            // when it is here
+    int error = 0;                     // its sender is gone
+    std::uint64_t number = 0;          // in granted_
 };
 
 // Something that goes out and is not complete.
@@ -152,6 +151,7 @@ private:
     bool ready(wire::peer to);
     bool dispatch(wire::peer to, packet& head, std::span<iovec const> payload, wire::memory how, void* token);
     std::unique_ptr<request> begin(request::kind what, pieces const& memory, manner const& how, wire::peer to);
+    void keep_copy(request& one);
     void launch(request& one, packet& head, pieces const& payload);
     void settle(request& one);
     void granted(wire::peer from, packet const& head);
@@ -180,7 +180,8 @@ private:
     void sent(void* token) override;
     void failed(void* token, int error) override;
     void closed(wire::peer which, int error) override;
-    void begun_message(wire::peer from, packet const& head, std::uint64_t size, landing& to);
+    arrival& match(wire::peer from, packet const& head);
+    void begun_message(wire::peer from, packet head, std::uint64_t size, landing& to);
     void begun_write(wire::peer from, packet const& head, std::uint64_t size, landing& to);
     void serve_read(wire::peer from, packet const& head);
     void written(wire::peer from, landing& what);

@@ -66,21 +66,13 @@ ssize_t read_error(fid_eq* it, fi_eq_err_entry* to, std::uint64_t flags) {
 ssize_t write(fid_eq* it, std::uint32_t what, void const* buffer, std::size_t size, std::uint64_t) {
     return guarded([&]() -> ssize_t {
         auto& queue = of(it);
-        auto const* const bytes = static_cast<std::byte const*>(buffer);
-        locked const lock(queue.mutex);
-        queue.events.push_back({what, {bytes, bytes + size}, 0});
-        queue.filled.notify_all();
+        queue.add(what, buffer, size, 0);
         return static_cast<ssize_t>(size);
     });
 }
 
 char const* text(fid_eq*, int error, void const*, char* buffer, std::size_t size) {
-    auto const* const words = fi_strerror(error);
-    if (!buffer || size == 0) return words;
-    auto const part = std::min(size - 1, std::strlen(words));
-    std::memcpy(buffer, words, part);
-    buffer[part] = '\0';
-    return buffer;
+    return error_text(error, buffer, size);
 }
 
 fi_ops fid_ops{sizeof(fi_ops), close, not_offered, not_offered, not_offered, not_offered, not_offered};
@@ -88,19 +80,18 @@ fi_ops_eq ops{sizeof(fi_ops_eq), read, read_error, write, wait_and_read, text};
 
 } // namespace
 
-void event_queue::tell(std::uint32_t what, fi_eq_entry const& entry) {
-    auto const* const bytes = reinterpret_cast<std::byte const*>(&entry);
+void event_queue::add(std::uint32_t what, void const* entry, std::size_t size, int error) {
+    auto const* const bytes = static_cast<std::byte const*>(entry);
     locked const lock(mutex);
-    events.push_back({what, {bytes, bytes + sizeof entry}, 0});
+    events.push_back({what, {bytes, bytes + size}, error});
     filled.notify_all();
 }
 
+void event_queue::tell(std::uint32_t what, fi_eq_entry const& entry) { add(what, &entry, sizeof entry, 0); }
+
 void event_queue::report(::fid* about, void* context, std::uint64_t data, int error) {
     fi_eq_entry const entry{about, context, data};
-    auto const* const bytes = reinterpret_cast<std::byte const*>(&entry);
-    locked const lock(mutex);
-    events.push_back({0, {bytes, bytes + sizeof entry}, error});
-    filled.notify_all();
+    add(0, &entry, sizeof entry, error);
 }
 
 int open_eq(fid_fabric* in, fi_eq_attr* attributes, fid_eq** made, void* context) {

@@ -21,6 +21,7 @@ struct event_queue : fid_eq {
     std::condition_variable filled;
     std::deque<event> events;
 
+    void add(std::uint32_t what, void const* entry, std::size_t size, int error);
     void tell(std::uint32_t what, fi_eq_entry const& entry);
     void report(::fid* about, void* context, std::uint64_t data, int error);
 };

@@ -1,6 +1,8 @@
 // The tables of functions that libfabric calls: what every object needs, and an entry for what is not offered.
 #pragma once
+#include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <exception>
 #include <new>
 #include <rdma/fabric.h>
@@ -34,6 +36,16 @@ template <typename Function> auto guarded(Function function) noexcept -> decltyp
 // The fid_… struct that a fid is the first member of, and the object of ours that it belongs to.
 template <typename Object, typename Fid> Object& object_of(fid* it) {
     return static_cast<Object&>(*reinterpret_cast<Fid*>(it));
+}
+
+// fi_cq_strerror and fi_eq_strerror: the words, in the buffer as far as they fit, if there is one.
+inline char const* error_text(int error, char* buffer, std::size_t size) {
+    auto const* const words = fi_strerror(error);
+    if (!buffer || size == 0) return words;
+    auto const part = std::min(size - 1, std::strlen(words));
+    std::memcpy(buffer, words, part);
+    buffer[part] = '\0';
+    return buffer;
 }
 
 template <typename Fid> void initialize(Fid& it, std::size_t fclass, void* context, fi_ops& ops) {

@@ -44,25 +44,31 @@ wire::placement endpoint::begun(wire::peer from, std::byte const* bytes, std::ui
     return {it.places.list(), &it};
 }
 
-void endpoint::begun_message(wire::peer from, packet const& head, std::uint64_t size, landing& to) {
+// A message, or the announcement of one, goes to the first receive that takes it; else it waits for one.
+arrival& endpoint::match(wire::peer from, packet const& head) {
     auto message = std::make_unique<arrival>();
     message->from = from;
     message->head = head;
-    message->head.size = size;
     bool const with_tag = head.flags & is_tagged;
     label const known{from, with_tag ? head.tag : 0};
     ++traffic_.received;
-    traffic_.received_bytes += size;
-    if (auto* const receive = receives(with_tag).find(known)) {
-        give(*message, *receive);
-        to.places = message->places;
-    } else {
+    traffic_.received_bytes += head.size;
+    if (auto* const receive = receives(with_tag).find(known)) give(*message, *receive);
+    else {
         ++traffic_.unexpected;
-        message->body = std::make_unique_for_overwrite<std::byte[]>(size);
-        to.places.add({message->body.get(), static_cast<std::size_t>(size)});
         messages(with_tag).add(known, message.get());
     }
-    to.message = message.release();
+    return *message.release();
+}
+
+void endpoint::begun_message(wire::peer from, packet head, std::uint64_t size, landing& to) {
+    head.size = size;
+    auto& message = match(from, head);
+    if (!message.into) {
+        message.body = std::make_unique_for_overwrite<std::byte[]>(size);
+        to.places.add({message.body.get(), static_cast<std::size_t>(size)});
+    } else to.places = message.places;
+    to.message = &message;
 }
 
 void endpoint::begun_write(wire::peer, packet const& head, std::uint64_t size, landing& to) {
@@ -95,21 +101,9 @@ void endpoint::arrived(wire::peer from, void* token) {
         break;
     }
     case kind::offer: {
-        auto message = std::make_unique<arrival>();
-        message->from = from;
-        message->head = head;
-        message->here = true;
-        bool const with_tag = head.flags & is_tagged;
-        label const known{from, with_tag ? head.tag : 0};
-        ++traffic_.received;
-        traffic_.received_bytes += head.size;
-        if (auto* const receive = receives(with_tag).find(known)) {
-            give(*message, *receive);
-            grant(*message.release());
-        } else {
-            ++traffic_.unexpected;
-            messages(with_tag).add(known, message.release());
-        }
+        auto& message = match(from, head);
+        message.here = true;
+        if (message.into) grant(message);
         break;
     }
     case kind::grant: granted(from, head); break;

@@ -154,7 +154,6 @@ ssize_t endpoint::peek(bool with_tag, wanted const& what, manner const& how) {
         if (message->head.flags & has_data) it.flags |= FI_REMOTE_CQ_DATA;
         if (how.flags & FI_CLAIM) {
             waiting.remove(message);
-            message->claimed = true;
             claimed_[how.context] = message;
         } else if (how.flags & FI_DISCARD) {
             waiting.remove(message);
@@ -170,7 +169,6 @@ ssize_t endpoint::take_claimed(bool with_tag, pieces const& memory, manner const
     if (at == claimed_.end()) return -FI_EINVAL;
     auto* const message = at->second;
     claimed_.erase(at);
-    message->claimed = false;
     if (how.flags & FI_DISCARD) {
         completion it;
         it.context = how.context;

@@ -76,6 +76,15 @@ std::unique_ptr<request> endpoint::begin(request::kind what, pieces const& memor
     return one;
 }
 
+// The caller wants its memory back at once.
+void endpoint::keep_copy(request& one) {
+    auto const size = one.memory.size();
+    one.copy = std::make_unique<std::byte[]>(size);
+    one.memory.load(one.copy.get());
+    one.memory = {};
+    one.memory.add({one.copy.get(), size});
+}
+
 // Sends a segment of a request. Memory that the caller wants back at once is copied, if the wire needs it for longer.
 void endpoint::launch(request& one, packet& head, pieces const& payload) {
     if (!dispatch(one.to, head, payload.list(), wire::memory::borrow, &one)) ++one.queued;
@@ -136,12 +145,7 @@ ssize_t endpoint::send(bool with_tag, pieces const& memory, std::uint64_t tag, m
     }
     ++traffic_.offered;
     head.what = kind::offer;
-    if (inject && memory.size() > 0 && set.planted != fault::inject_not_copied) {
-        one->copy = std::make_unique<std::byte[]>(memory.size());
-        memory.load(one->copy.get());
-        one->memory = {};
-        one->memory.add({one->copy.get(), memory.size()});
-    }
+    if (inject && memory.size() > 0 && set.planted != fault::inject_not_copied) keep_copy(*one);
     one->awaited = 1;
     head.id = one->number = requests_.add(one.get());
     dispatch(to, head, {}, wire::memory::copy, nullptr);
@@ -180,12 +184,7 @@ ssize_t endpoint::write(pieces const& memory, std::span<fi_rma_iov const> remote
     if (how.flags & FI_INJECT && !ready(to)) return -FI_EAGAIN;
     auto one = begin(request::kind::write, memory, how, to);
     one->flags = FI_RMA | FI_WRITE;
-    if (how.flags & FI_INJECT && memory.size() > 0) {
-        one->copy = std::make_unique<std::byte[]>(memory.size());
-        memory.load(one->copy.get());
-        one->memory = {};
-        one->memory.add({one->copy.get(), memory.size()});
-    }
+    if (how.flags & FI_INJECT && memory.size() > 0) keep_copy(*one);
     one->number = requests_.add(one.get());
     one->awaited = static_cast<unsigned>(remote.size());
     traffic_.bytes += memory.size();
