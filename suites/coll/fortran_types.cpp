@@ -122,13 +122,10 @@ template <class T> type_entry pair(MPI_Datatype (*handle)()) {
     return {handle, 2 * sizeof(T), false, true, false, false, pairs<T>, extreme_pairs<T>, same_pair<T>};
 }
 
-MPI_Datatype f90(int (*make)(int, MPI_Datatype*), int digits) {
+// MPI_DATATYPE_NULL where the library, built without Fortran, makes no such datatype or lacks the procedure altogether.
+MPI_Datatype f90(int (*make)(MPI_Datatype*)) {
     MPI_Datatype type = MPI_DATATYPE_NULL;
-    return make(digits, &type) == MPI_SUCCESS ? type : MPI_DATATYPE_NULL;
-}
-MPI_Datatype f90(int (*make)(int, int, MPI_Datatype*), int digits, int range) {
-    MPI_Datatype type = MPI_DATATYPE_NULL;
-    return make(digits, range, &type) == MPI_SUCCESS ? type : MPI_DATATYPE_NULL;
+    return has_procedure("MPI_Type_create_f90_real") && make(&type) == MPI_SUCCESS ? type : MPI_DATATYPE_NULL;
 }
 
 #define ASSAY_FORTRAN(name) [] { return MPI_Datatype(name); }
@@ -139,24 +136,28 @@ axis<type_entry> const types(
      {{"integer2", "", "MPI_INTEGER2", nullptr}, integer<std::int16_t>(ASSAY_FORTRAN(MPI_INTEGER2))},
      {{"integer4", "", "MPI_INTEGER4", nullptr}, integer<std::int32_t>(ASSAY_FORTRAN(MPI_INTEGER4))},
      {{"integer8", "", "MPI_INTEGER8", nullptr}, integer<std::int64_t>(ASSAY_FORTRAN(MPI_INTEGER8))},
-     {{"f90_integer", "", "MPI_Type_create_f90_integer of 9 digits", nullptr},
-      integer<std::int32_t>([] { return f90(MPI_Type_create_f90_integer, 9); })},
-     {{"f90_integer18", "", "MPI_Type_create_f90_integer of 18 digits", nullptr},
-      integer<std::int64_t>([] { return f90(MPI_Type_create_f90_integer, 18); })},
+     {{"f90_integer", "", "MPI_Type_create_f90_integer of 9 digits", nullptr}, integer<std::int32_t>([] {
+          return f90([](MPI_Datatype* made) -> int { return MPI_Type_create_f90_integer(9, made); });
+      })},
+     {{"f90_integer18", "", "MPI_Type_create_f90_integer of 18 digits", nullptr}, integer<std::int64_t>([] {
+          return f90([](MPI_Datatype* made) -> int { return MPI_Type_create_f90_integer(18, made); });
+      })},
      {{"real", "", "MPI_REAL", nullptr}, real<float>(ASSAY_FORTRAN(MPI_REAL))},
      {{"double_precision", "", "MPI_DOUBLE_PRECISION", nullptr}, real<double>(ASSAY_FORTRAN(MPI_DOUBLE_PRECISION))},
      {{"real4", "", "MPI_REAL4", nullptr}, real<float>(ASSAY_FORTRAN(MPI_REAL4))},
      {{"real8", "", "MPI_REAL8", nullptr}, real<double>(ASSAY_FORTRAN(MPI_REAL8))},
      {{"f90_real", "", "MPI_Type_create_f90_real of 6 digits and range 37", nullptr},
-      real<float>([] { return f90(MPI_Type_create_f90_real, 6, 37); })},
-     {{"f90_real15", "", "MPI_Type_create_f90_real of 15 digits and range 307", nullptr},
-      real<double>([] { return f90(MPI_Type_create_f90_real, 15, 307); })},
+      real<float>([] { return f90([](MPI_Datatype* made) -> int { return MPI_Type_create_f90_real(6, 37, made); }); })},
+     {{"f90_real15", "", "MPI_Type_create_f90_real of 15 digits and range 307", nullptr}, real<double>([] {
+          return f90([](MPI_Datatype* made) -> int { return MPI_Type_create_f90_real(15, 307, made); });
+      })},
      {{"complex", "", "MPI_COMPLEX", nullptr}, complex<float>(ASSAY_FORTRAN(MPI_COMPLEX))},
      {{"double_complex", "", "MPI_DOUBLE_COMPLEX", nullptr}, complex<double>(ASSAY_FORTRAN(MPI_DOUBLE_COMPLEX))},
      {{"complex8", "", "MPI_COMPLEX8", nullptr}, complex<float>(ASSAY_FORTRAN(MPI_COMPLEX8))},
      {{"complex16", "", "MPI_COMPLEX16", nullptr}, complex<double>(ASSAY_FORTRAN(MPI_COMPLEX16))},
-     {{"f90_complex", "", "MPI_Type_create_f90_complex of 6 digits and range 37", nullptr},
-      complex<float>([] { return f90(MPI_Type_create_f90_complex, 6, 37); })},
+     {{"f90_complex", "", "MPI_Type_create_f90_complex of 6 digits and range 37", nullptr}, complex<float>([] {
+          return f90([](MPI_Datatype* made) -> int { return MPI_Type_create_f90_complex(6, 37, made); });
+      })},
      {{"logical", "", "MPI_LOGICAL", nullptr}, logical<int>(ASSAY_FORTRAN(MPI_LOGICAL))},
      {{"2integer", "", "MPI_2INTEGER", nullptr}, pair<int>(ASSAY_FORTRAN(MPI_2INTEGER))},
      {{"2real", "", "MPI_2REAL", nullptr}, pair<float>(ASSAY_FORTRAN(MPI_2REAL))},

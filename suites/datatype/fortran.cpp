@@ -59,6 +59,14 @@ axis<matched> const classes("class", {{{"real.4", "", "", nullptr}, {MPI_TYPECLA
                                       {{"complex.8", "", "", nullptr}, {MPI_TYPECLASS_COMPLEX, 8}},
                                       {{"complex.16", "", "", nullptr}, {MPI_TYPECLASS_COMPLEX, 16}}});
 
+// A library without a Fortran compiler supports no kind at all, or lacks the procedures.
+bool with_fortran() {
+    if (!has_procedure("MPI_Type_create_f90_real")) return false;
+    MPI_Datatype single = MPI_DATATYPE_NULL;
+    int const code = MPI_Type_create_f90_real(6, 37, &single);
+    return code == MPI_SUCCESS && single != MPI_DATATYPE_NULL;
+}
+
 // Of a datatype that is `size` bytes of plain data.
 void expect_plain(test_run& mpi, MPI_Datatype type, int size, std::string const& what) {
     int got = -7;
@@ -85,10 +93,7 @@ ASSAY_TEST(datatype, f90,
            over(axis_use{&aspects}, axis_use{&kinds})) {
     auto const& k = mpi.at(kinds);
     MPI_Datatype type = MPI_DATATYPE_NULL, again = MPI_DATATYPE_NULL;
-    // A library without a Fortran compiler supports no kind at all.
-    MPI_Datatype single = MPI_DATATYPE_NULL;
-    if (MPI_Type_create_f90_real(6, 37, &single) != MPI_SUCCESS || single == MPI_DATATYPE_NULL)
-        mpi.unsupported("the library was built without Fortran");
+    if (!with_fortran()) mpi.unsupported("the library was built without Fortran");
     int const code = make(k, &type);
     if (k.size == 0 && code != MPI_SUCCESS) mpi.unsupported("the library's Fortran compiler has no such kind");
     if (!mpi.ok(code)) return;
@@ -129,9 +134,7 @@ ASSAY_TEST(datatype, match_size, requirements{"datatype.match_size", "datatype.m
     MPI_Datatype type = MPI_DATATYPE_NULL;
     int const code = MPI_Type_match_size(m.type_class, m.size, &type);
     if (code != MPI_SUCCESS) { // erroneous without a Fortran compiler that has such a kind
-        MPI_Datatype single = MPI_DATATYPE_NULL;
-        if (MPI_Type_create_f90_real(6, 37, &single) != MPI_SUCCESS || single == MPI_DATATYPE_NULL)
-            mpi.unsupported("the library was built without Fortran");
+        if (!with_fortran()) mpi.unsupported("the library was built without Fortran");
         mpi.ok(code);
         return;
     }
