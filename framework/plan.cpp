@@ -167,7 +167,12 @@ void plan_test(test const& t, selection const& what, job const& j, plan& result)
     auto const take = [&](row const& picked) {
         planned_case c{&t, {}};
         for (std::size_t a = 0; a < picked.size(); ++a) c.values.push_back(r.values[a][picked[a]]);
-        if (what.selects.empty() || selected(what.selects, c.name())) result.cases.push_back(std::move(c));
+        if (!what.selects.empty() && !selected(what.selects, c.name())) return;
+        if (result.cases.size() == what.most)
+            throw wrong_use{fmt::format("the selection has more than {} cases; ask for fewer with --suite, --select, an "
+                                        "axis like --count, or a lower --tier",
+                                        what.most)};
+        result.cases.push_back(std::move(c));
     };
     if (what.tier == tier::full || t.axes.empty()) return full_product(r.model, take);
     auto rows = covering_array(r.model, static_cast<std::size_t>(what.tier), j.seed);

@@ -31,6 +31,7 @@ struct selection {
     pick suites;
     std::map<std::string, pick> axes; // by name of the axis
     std::vector<std::string> selects; // globs; ^ excludes; a plain name comes from the full product
+    std::size_t most = 10'000'000;    // cases: the product of all axes of all tests fits no memory
 };
 
 struct plan {
@@ -41,7 +42,7 @@ struct plan {
 // Whether the selection may reach a case of this test: by its suites and by how its globs begin.
 bool may_reach(selection const& what, test const& t);
 
-// Throws wrong_use for an unknown suite, axis, value, profile or a plain name that is no case.
+// Throws wrong_use for an unknown suite, axis, value, profile, a plain name that is no case, and for too many cases.
 plan make_plan(selection const& what, job const& j);
 
 // What the profile keeps out of the plan: whole tests (axis and value are then "") and single values of their axes.

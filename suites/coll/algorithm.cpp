@@ -32,10 +32,25 @@ struct variable {
     }
     int value_of(std::string const& name) const {
         for (auto const& i : items)
-            if (i.name == name) return i.value;
+            if (i.name.ends_with(name)) return i.value;
         return -1;
     }
 };
+
+// MPICH has enumerations that it does not tell as such: the description says "name - what it is", one line each. Those of
+// MPICH 4.0 have lost their line ends, so that a name begins with the last word before it.
+std::vector<variable::item> described(std::string const& text) {
+    std::vector<variable::item> items;
+    bool const lines = text.find('\n') != std::string::npos;
+    for (auto dash = text.find(" - "); dash != std::string::npos;) {
+        auto const name_end = text.find_last_not_of(' ', dash) + 1;
+        auto const name_begin = text.find_last_of(" \n", name_end - 1) + 1;
+        items.push_back({text.substr(name_begin, name_end - name_begin), static_cast<int>(items.size())});
+        auto const next = lines ? text.find('\n', dash) : dash + 1;
+        dash = text.find(" - ", next);
+    }
+    return items;
+}
 
 std::optional<variable> find(std::string const& name) {
     variable v{};
@@ -60,13 +75,7 @@ std::optional<variable> find(std::string const& name) {
             if (MPI_T_enum_get_item(values, i, &value, found.data(), &name_length) == MPI_SUCCESS)
                 v.items.push_back({found.data(), value});
         }
-    // MPICH has enumerations that it does not tell as such: one line of the description each.
-    if (v.items.empty() && name.starts_with("MPIR_CVAR_"))
-        for (std::size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 1)) {
-            auto const line = text.substr(at + 1, text.find('\n', at + 1) - at - 1);
-            if (auto const dash = line.find(" - "); dash != std::string::npos)
-                v.items.push_back({line.substr(0, line.find(' ')), static_cast<int>(v.items.size())});
-        }
+    if (v.items.empty() && name.starts_with("MPIR_CVAR_")) v.items = described(text);
     return v;
 }
 

@@ -445,13 +445,14 @@ ASSAY_TEST(coll, persistent_starts,
         o.prepare();
         o.initialize(&requests[static_cast<std::size_t>(i)]);
     }
+    // Returns false for a request that is taken for an active one: nobody would ever complete it.
     auto const nothing_happens = [&] {
         for (auto& request : requests) {
             auto const before = request;
             auto status = poisoned_status();
             int flag = -7;
             mpi.ok(MPI_Test(&request, &flag, &status));
-            mpi.check(flag == 1, "request", "MPI_Test of an inactive request must set flag to true");
+            if (!mpi.check(flag == 1, "request", "MPI_Test of an inactive request must set flag to true")) return false;
             mpi.expect(status).empty();
             status = poisoned_status();
             mpi.ok(MPI_Wait(&request, &status));
@@ -459,8 +460,9 @@ ASSAY_TEST(coll, persistent_starts,
             mpi.check(request == before && request != MPI_REQUEST_NULL, "request",
                       "an inactive persistent request must stay");
         }
+        return true;
     };
-    nothing_happens();
+    if (!nothing_happens()) return;
     auto const used = std::prev(operations.end());
     for (int round = 0; round < rounds; ++round) {
         // The buffers stay where they are: prepare keeps their sizes.
@@ -475,7 +477,7 @@ ASSAY_TEST(coll, persistent_starts,
         else
             for (int i = n; i-- > 0;) mpi.ok(MPI_Wait(&requests[static_cast<std::size_t>(i)], MPI_STATUS_IGNORE));
         for (auto o = operations.begin(); o != used; ++o) o->judge();
-        nothing_happens();
+        if (!nothing_happens()) return;
     }
     for (auto& request : requests) {
         mpi.ok(MPI_Request_free(&request));

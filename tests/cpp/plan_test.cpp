@@ -278,6 +278,15 @@ TEST(thread_level, isThatOfTheCasesAskedFor) {
     std::remove(path.c_str());
 }
 
+TEST(plan, isRefusedWhenItHasTooManyCases) {
+    auto what = of_tier(tier::full, "", "topology");
+    auto const count = make_plan(what, four).cases.size();
+    what.most = count;
+    EXPECT_EQ(make_plan(what, four).cases.size(), count);
+    what.most = count - 1;
+    EXPECT_CONTAINS(refusal([&] { make_plan(what, four); }), fmt::format("more than {} cases", count - 1));
+}
+
 TEST(count_value, isAtLeastOneElementForASizeInBytes) {
     basic_type twelve;
     twelve.name = "twelve";
