@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import signal
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -242,7 +243,7 @@ def run_options(function: Decorated) -> Decorated:
             "--transport",
             multiple=True,
             metavar="LIST",
-            help="What ranks talk over: own (the library's choice), assay_tcp, assay_tcp:no_rma+…. Default: own.",
+            help="What ranks talk over: own (the library's choice), assay_tcp:no_rma, tcp, ucx, …. Default: own.",
         ),
         click.option(
             "--out", metavar="DIR", help="Folder for the results. Default: assay-out/<date>, and assay-out/latest."
@@ -530,26 +531,26 @@ def faults(out: str | None, as_json: bool, fault: str, **given: Any) -> int:
     return 0 if found["ok"] else 1
 
 
-@assay.command()
-@click.argument("what", metavar="harness")
+@assay.group(cls=Commands)
+def bench() -> None:
+    """Measure: what a case costs, or transports beside each other."""
+
+
+@bench.command()
 @target_options
 @click.option("--empty", default=20_000, metavar="N", type=click.IntRange(1), help="Cases without a body in a round.")
 @click.option("--ping", default=10_000, metavar="N", type=click.IntRange(1), help="8-byte cases in a round.")
 @click.option("--rounds", default=7, metavar="N", type=click.IntRange(1, 1000), help="Repetitions. Default: 7.")
 @click.option("--tier", default="quick", metavar="|".join((*TIERS, "none")), help="For cases per second of p2p.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-def bench(what: str, as_json: bool, **given: Any) -> int:
+def harness(as_json: bool, **given: Any) -> int:
     """Measure what a case costs beyond its MPI calls, and how many cases a second run."""
     import tempfile
 
     from runner import bench as command
 
-    must_be_one_of("benchmark", what, ["harness"])
-    mpis = _mpis(given["mpi"])
-    if len(mpis) > 1:
-        raise WrongUse("assay bench: name one --mpi")
     request = command.Request(
-        mpis[0],
+        _one_mpi("assay bench harness", given["mpi"]),
         _nps(given["np"] or ["2,4"]),
         given["empty"],
         given["ping"],
@@ -558,16 +559,61 @@ def bench(what: str, as_json: bool, **given: Any) -> int:
         given["preset"],
         _wishes(given),
     )
-    say = _terminal()
     with tempfile.TemporaryDirectory(prefix="assay-bench-") as folder:
-        found = command.run(
-            request, Path(folder), lambda text: say.print(f"assay: {text}", markup=False, soft_wrap=True)
-        )
+        found = command.run(request, Path(folder), _note)
     if as_json:
         print(json.dumps(found, indent=1))
     else:
         command.print_report(found)
     return 0 if found["ok"] else 1
+
+
+@bench.command()
+@target_options
+@click.option(
+    "--transport", multiple=True, metavar="LIST", help="As for assay run, and raw_tcp. Default: all that can be used."
+)
+@click.option("--rounds", default=5, metavar="N", type=click.IntRange(1, 1000), help="Repetitions. Default: 5.")
+@click.option("--largest", default=4 << 20, metavar="BYTES", type=click.IntRange(8, 1 << 26), help="Default: 4 MiB.")
+@click.option("--out", default="assay-out/transports", metavar="DIR", help="Default: assay-out/transports.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def transports(as_json: bool, out: str, **given: Any) -> int:
+    """Measure latency and bandwidth over transports in turns: a table, and transports.html with plots."""
+    from reports.bench import print_table, write_page
+    from runner import bench_transports as command
+    from runner.commands.run import machine
+
+    if _nps(given["np"] or ["2"]) != [2]:
+        raise WrongUse("assay bench transports: measures between 2 ranks; leave --np out")
+    names = comma_list(given["transport"])
+    command.check_names(names)
+    request = command.Request(
+        _one_mpi("assay bench transports", given["mpi"]),
+        names,
+        given["rounds"],
+        given["largest"],
+        given["preset"],
+        _wishes(given),
+    )
+    found = command.run(request, Path(out), _note)
+    page = write_page(found, machine(), shlex.join(["./assay", *sys.argv[1:]]), Path(out) / "transports.html")
+    if as_json:
+        print(json.dumps(found, indent=1))
+    else:
+        print_table(found)
+        print(page)
+    return 0
+
+
+def _one_mpi(command: str, given: Sequence[str]) -> str:
+    mpis = _mpis(given)
+    if len(mpis) > 1:
+        raise WrongUse(f"{command}: name one --mpi")
+    return mpis[0]
+
+
+def _note(text: str) -> None:
+    _terminal().print(f"assay: {text}", markup=False, soft_wrap=True)
 
 
 @assay.command()

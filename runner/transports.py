@@ -1,8 +1,9 @@
 """Transports: what ranks talk over, where that is not the library's own choice.
 
 --transport names one: `own` is the library's choice; `assay_tcp` is a libfabric provider of transports/, and
-`assay_tcp:no_rma+eager=1024` the same with switches. How a library is told to use a provider is data: libraries.toml.
-That it did is proved afterwards from what the provider counted.
+`assay_tcp:no_rma+eager=1024` the same with switches; `tcp` or `shm` is a provider that comes with libfabric, `ucx` is
+UCX. How a library is told to use one is data: libraries.toml. That it did use a provider of ours is proved afterwards
+from what that has counted; others count nothing.
 """
 
 from __future__ import annotations
@@ -21,6 +22,15 @@ from runner.model import CannotRun, WrongUse
 
 OWN = "own"
 PROVIDERS = ("assay_tcp",)
+UCX = "ucx"
+# Of libfabric itself: our name, and libfabric's. A semicolon would end a word of the shell.
+FABRIC = {
+    "tcp": "tcp",
+    "tcp_rxm": "tcp;ofi_rxm",
+    "shm": "shm",
+    "udp_rxd": "udp;ofi_rxd",
+    "sockets": "sockets",
+}
 # Switches of a provider (transports/core/settings.hpp), and the form of their values; "" for none.
 SWITCHES = {
     "no_tagged": "",
@@ -39,12 +49,20 @@ SWITCHES = {
 }
 
 
+NAMES = (OWN, *PROVIDERS, *FABRIC, UCX)
+
+
 @dataclass(frozen=True)
 class Transport:
     """One that --transport names."""
 
     provider: str = ""  # "" is the library's own choice
     switches: Sequence[str] = ()
+
+    @property
+    def ours(self) -> bool:
+        """Whether it is a provider of transports/."""
+        return counts(self.provider)
 
     @property
     def name(self) -> str:
@@ -62,8 +80,10 @@ def parse(spec: str) -> Transport:
     if spec == OWN:
         return Transport()
     provider, colon, words = spec.partition(":")
+    if provider in (*FABRIC, UCX) and not colon:
+        return Transport(provider)
     if provider not in PROVIDERS:
-        raise WrongUse(f"--transport {spec}: unknown{_near(provider, (OWN, *PROVIDERS))}; use {_forms()}")
+        raise WrongUse(f"--transport {spec}: unknown{_near(provider, NAMES)}; use {_forms()}")
     switches = words.split("+") if colon else []
     for word in switches:
         name, equal, value = word.partition("=")
@@ -83,17 +103,18 @@ def _near(word: str, known: Sequence[str] | Mapping[str, str]) -> str:
 
 
 def _forms() -> str:
-    return f"{OWN} or {', '.join(PROVIDERS)}, with switches as in {PROVIDERS[0]}:no_rma+eager=1024"
+    return f"{', '.join(NAMES)}; those of ours take switches: {PROVIDERS[0]}:no_rma+eager=1024"
 
 
 def environment(transport: Transport, about: Mapping[str, Any], folder: Path, spec: str) -> dict[str, str]:
-    """For launcher and ranks: how the library (`about` in libraries.toml) is told to use the provider in `folder`."""
-    told = about.get("transport")
+    """For launcher and ranks: how the library (`about` in libraries.toml) is told; ours are in `folder`."""
+    told = about.get("transport", {}).get("ucx" if transport.provider == UCX else "environment")
     if told is None:
-        raise WrongUse(f"--transport {transport.spec}: it is not known how {spec} is told to use a libfabric provider")
-    found = {"FI_PROVIDER_PATH": str(folder)}
-    for name, value in told["environment"].items():
-        found[name] = value.replace("{provider}", transport.provider)
+        raise WrongUse(f"--transport {transport.spec}: it is not known how {spec} is told to use it")
+    name = FABRIC.get(transport.provider, transport.provider)
+    found = {key: value.replace("{provider}", name) for key, value in told.items()}
+    if transport.ours:
+        found["FI_PROVIDER_PATH"] = str(folder)
     if transport.switches:
         found["ASSAY_TRANSPORT"] = "+".join(transport.switches)
     return found
@@ -108,6 +129,11 @@ def unsupported(cases: Iterable[str], about: Mapping[str, Any]) -> dict[str, str
             if fnmatchcase(case, pattern):
                 found[case] = reason
     return found
+
+
+def counts(name: str) -> bool:
+    """Whether the transport of this name counts what it sends: those of ours do."""
+    return name.partition(":")[0] in PROVIDERS
 
 
 def counted(folder: Path) -> dict[str, int]:

@@ -24,7 +24,7 @@ from runner import build, plan, targets
 from runner.commands.progress import RunProgress
 from runner.journal import Journal
 from runner.model import CannotRun, Options, Target, Verdict, WrongUse
-from runner.transports import OWN, Transport, counted, parse, prove, unsupported
+from runner.transports import OWN, Transport, counted, counts, parse, prove, unsupported
 
 FORMAT = 1
 ALL_AS_EXPECTED, UNEXPECTED_RESULT, COULD_NOT_RUN, NOTHING_APPLICABLE = 0, 1, 3, 77  # exit codes
@@ -254,7 +254,7 @@ def _prepare_library(request: Request, library: targets.Library, console: Consol
     binary = str(told[0].get("binary", "")) if told else ""
     prepared = []
     for transport in request.over():
-        providers = build.transports(request.preset, note=say) if transport.provider else Path()
+        providers = build.transports(request.preset, note=say) if transport.ours else Path()
         for np in dict.fromkeys(request.np):
             target = targets.make_target(library, np, build.suite(folder), request.wishes, transport, providers)
             target = replace(target, threads=request.options.threads)
@@ -360,7 +360,7 @@ class _Session:
         if settled == len(planned.cases):
             return
         counters = self.out / "transport" / target.slug
-        if target.transport:
+        if counts(target.transport):
             counters.mkdir(parents=True, exist_ok=True)
             target = targets.counting(target, counters.absolute())
         with RunProgress(self.console, target.name, len(planned.cases), settled) as progress:
@@ -387,7 +387,7 @@ class _Session:
             if hello and (hello.get("library") or not one.hello):  # jobs of one case do not ask the library
                 one.hello = hello
             one.jobs.append(job)
-        if target.transport:
+        if counts(target.transport):
             one.counters = counted(counters)
             prove(parse(target.transport), one.counters, target.np)
 
@@ -435,7 +435,8 @@ class _Session:
             "name": target.name,
             "mpi": target.mpi,
             "np": target.np,
-            **({"transport": target.transport, "counters": one.counters} if target.transport else {}),
+            **({"transport": target.transport} if target.transport else {}),
+            **({"counters": one.counters} if counts(target.transport) else {}),
             "library": one.hello.get("library") or "",
             "mpi_standard": one.hello.get("mpi") or "",
             "abi": one.key,

@@ -27,6 +27,8 @@ def library(family: str, version: str) -> Library:
         ("assay_tcp", "assay_tcp"),
         ("assay_tcp:no_rma", "assay_tcp:no_rma"),
         ("assay_tcp:no_rma+eager=0", "assay_tcp:no_rma+eager=0"),
+        ("tcp_rxm", "tcp_rxm"),
+        ("ucx", "ucx"),
     ],
 )
 def test_names_go_both_ways(spec: str, name: str) -> None:
@@ -38,7 +40,8 @@ def test_names_go_both_ways(spec: str, name: str) -> None:
     ("spec", "part"),
     [
         ("assay_tpc", "did you mean assay_tcp?"),
-        ("tcp", "use own or assay_tcp"),
+        ("rxm", "use own, assay_tcp"),
+        ("tcp:no_rma", "unknown"),
         ("", "unknown"),
         ("own:no_rma", "unknown"),
         ("assay_tcp:", "no switch ''"),
@@ -88,7 +91,26 @@ def test_own_choice_is_left_alone() -> None:
     assert not any("FI_PROVIDER" in word for word in made.launcher([]).argv)
 
 
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("tcp_rxm", {"MPIR_CVAR_CH4_NETMOD": "ofi", "FI_PROVIDER": "tcp;ofi_rxm"}),
+        ("ucx", {"MPIR_CVAR_CH4_NETMOD": "ucx"}),
+    ],
+)
+def test_transports_of_others_need_no_provider_of_ours(name: str, told: dict[str, str]) -> None:
+    made = make_target(library("mpich", "5.0.2"), 2, Path("/b/suite"), LaunchWishes(), parse(name), Path())
+    assert made.name == f"mpich@5.0.2+{name}/np2"
+    environment = made.launcher([]).env
+    assert {key: environment[key] for key in told} == told
+    assert "FI_PROVIDER_PATH" not in environment
+    assert not transports.counts(made.transport)
+    assert transports.counts("assay_tcp:no_rma")
+
+
 def test_library_that_cannot_be_told() -> None:
+    with pytest.raises(WrongUse, match="--transport ucx: it is not known how impi"):
+        make_target(library("impi", "2021.19.0"), 2, Path("/b"), LaunchWishes(), parse("ucx"), Path())
     with pytest.raises(WrongUse, match="--transport assay_tcp: it is not known how path:/x is told"):
         make_target(
             Library("path:/x", "unknown", "", Path("/x"), "/x/mpiexec", None), 2, Path("/b"), LaunchWishes(), TCP

@@ -1,0 +1,88 @@
+"""assay bench transports: from lines to numbers, and the page."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from reports.bench import plot, size_name, write_page
+from runner import bench_transports as bench
+from runner.bench_transports import Point
+from runner.model import CannotRun, Launch, WrongUse
+
+LINES = "5 900 5e6\n8 1000 8e6\n11 1100 1e7\n1048573 300000 2e9\n1048576 300001 4e9\n1048579 600000 1e9\n"
+
+
+def test_lines_become_microseconds_and_megabytes() -> None:
+    points = bench.read_points(LINES)
+    assert points[1] == Point(8, 1.0, 8.0)
+    found = bench.derived(points)
+    assert (found["latency"], found["bandwidth"], found["most"], found["half"]) == (1.0, 4000.0, 4000.0, 1048573)
+    assert found["switches"] == [1 << 20]  # and not at 8, where 1.1 µs follow 0.9 µs
+
+
+def test_best_is_taken_size_by_size() -> None:
+    assert bench.best([Point(8, 2.0, 5.0)], [Point(8, 3.0, 9.0)]) == [Point(8, 2.0, 9.0)]
+    assert bench.best([], [Point(8, 3.0, 9.0)]) == [Point(8, 3.0, 9.0)]
+
+
+def test_ours_is_held_against_the_better_of_both() -> None:
+    measured = {
+        "tcp": [Point(8, 8.0, 1.0), Point(1 << 20, 300.0, 3000.0)],
+        "tcp_rxm": [Point(8, 6.0, 1.0), Point(1 << 20, 400.0, 2000.0)],
+        "assay_tcp": [Point(8, 12.0, 1.0), Point(1 << 20, 200.0, 4500.0)],
+        "raw_tcp": [Point(8, 1.0, 1.0), Point(1 << 20, 100.0, 9000.0)],
+    }
+    assert bench.ratios(measured) == [{"name": "assay_tcp", "latency": 0.5, "bandwidth": 1.5}]
+    assert bench.ratios({"assay_tcp": measured["assay_tcp"]}) == []
+
+
+def test_unknown_transport_is_wrong_use() -> None:
+    bench.check_names(["own", "raw_tcp", "assay_tcp:eager=0", "ucx"])
+    with pytest.raises(WrongUse, match="did you mean tcp.*or raw_tcp"):
+        bench.check_names(["tpc"])
+
+
+def test_what_does_not_run_says_why(tmp_path: Path) -> None:
+    def contender(script: str) -> bench.Contender:
+        return bench.Contender("odd", lambda file: Launch(["sh", "-c", script, "sh", str(file)], {"PATH": "/bin"}))
+
+    with pytest.raises(CannotRun, match="odd: ended with 3: no such network"):
+        bench._measure(contender("echo no such network >&2; exit 3"), tmp_path / "a")
+    with pytest.raises(CannotRun, match="odd: ended with 0"):
+        bench._measure(contender("exit 0"), tmp_path / "b")
+    assert bench._measure(contender('echo 8 1000 8e6 > "$1"'), tmp_path / "c") == [Point(8, 1.0, 8.0)]
+
+
+def test_page_has_a_line_for_each_that_was_measured(tmp_path: Path) -> None:
+    points = bench.read_points(LINES)
+    entry = {"name": "<tcp>", "points": [vars(point) for point in points], **bench.derived(points)}
+    found = {
+        "mpi": "mpich@5.0.2",
+        "rounds": 5,
+        "transports": [entry, {"name": "shm", "reason": "shm: ended with 15: no <shm>"}],
+        "ratios": [{"name": "assay_tcp", "latency": 0.5, "bandwidth": 1.25}],
+    }
+    page = write_page(found, {"cores": 2}, "./assay bench transports", tmp_path / "transports.html").read_text()
+    assert page.count("<polyline") == 2
+    assert page.count("<circle") == 2 * len(points)
+    assert "&lt;tcp&gt;" in page and "<tcp>" not in page and "no <shm>" not in page
+    assert "1.25 × its bandwidth" in page
+
+
+def test_plot_keeps_its_points_in_the_frame() -> None:
+    points = [vars(point) for point in bench.read_points(LINES)]
+    made = plot("Latency", "µs", [{"name": "a", "points": points}], "latency")
+    (line,) = made["lines"]
+    frame = made["frame"]
+    assert all(frame["left"] <= point["x"] <= frame["right"] for point in line["points"])
+    assert all(frame["top"] <= point["y"] <= frame["bottom"] for point in line["points"])
+    assert [point["x"] for point in line["points"]] == sorted(point["x"] for point in line["points"])
+    assert [point["y"] for point in line["points"]] == sorted((point["y"] for point in line["points"]), reverse=True)
+    assert re.fullmatch(r"a, 8 B: 1 µs", line["points"][1]["text"])
+
+
+def test_sizes_are_said_in_powers_of_two() -> None:
+    assert [size_name(size) for size in (8, 1021, 1024, 1 << 22)] == ["8 B", "1,021 B", "1 KiB", "4 MiB"]
