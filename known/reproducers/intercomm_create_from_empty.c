@@ -1,10 +1,10 @@
-/* Open MPI: MPI_Intercomm_create_from_groups of empty groups.
+/* MPICH 4.0, Open MPI: MPI_Intercomm_create_from_groups of empty groups crashes.
  *
- * build: mpicc openmpi_intercomm_empty_groups.c -o intercomm_empty_groups     run: mpiexec -n 1 ./intercomm_empty_groups
+ * build: mpicc intercomm_create_from_empty.c -o from_empty     run: mpiexec -n 1 ./from_empty
  * MPI-5.0 section 7.6.2: where MPI_GROUP_EMPTY is local_group or remote_group or both, the call is local and gives
  *   MPI_COMM_NULL.
  * expected: MPI_COMM_NULL.
- * observed: a segmentation fault (Open MPI 5.0.11).
+ * observed: a segmentation fault (MPICH 4.0.2, 4.0.3, Open MPI 5.0.11).
  */
 // run: np=1 timeout=20
 #include <mpi.h>
