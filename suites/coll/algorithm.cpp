@@ -24,11 +24,11 @@ struct variable {
     };
     std::vector<item> items; // of an enumeration
     // Without those that leave the choice to the library.
-    std::vector<int> algorithms() const {
-        std::vector<int> values;
+    std::vector<item> algorithms() const {
+        std::vector<item> some;
         for (auto const& i : items)
-            if (!i.name.ends_with("auto") && i.name != "ignore") values.push_back(i.value);
-        return values;
+            if (!i.name.ends_with("auto") && i.name != "ignore") some.push_back(i);
+        return some;
     }
     int value_of(std::string const& name) const {
         for (auto const& i : items)
@@ -148,30 +148,33 @@ std::string started(test_run const& mpi, std::string const& operation) {
 
 chosen_algorithm::chosen_algorithm(test_run& mpi, std::string const& operation, bool in_order) : mpi_(mpi) {
     if (!tools_are_open()) mpi.unsupported("MPI_T_init_thread failed");
-    auto const wanted = static_cast<std::size_t>(mpi.at(algorithms())) - 1;
+    auto const chosen = [&mpi](variable const& of) {
+        auto const all = of.algorithms();
+        auto const wanted = static_cast<std::size_t>(mpi.at(algorithms())) - 1;
+        if (wanted >= all.size())
+            mpi.unsupported(fmt::format("the MPI library has {} algorithms for this operation", all.size()));
+        return all[wanted];
+    };
     bool const nonblocking = operation.starts_with('i');
     // MPICH: a variable for each operation and kind of communicator, looked at in each call. What is done below it
     // for the machine at hand is to be left out.
     if (auto v = find(fmt::format("MPIR_CVAR_{}_{}_ALGORITHM", upper(operation), mpi.inter ? "INTER" : "INTRA"))) {
-        auto const values = v->algorithms();
-        if (wanted >= values.size())
-            mpi.unsupported(fmt::format("the MPI library has {} algorithms for this operation", values.size()));
-        set(v->index, values[wanted]);
+        set(v->index, chosen(*v).value);
         if (auto const device = find("MPIR_CVAR_DEVICE_COLLECTIVES"); device && device->value_of("none") >= 0)
             set(device->index, device->value_of("none"));
         // Open MPI: component tuned for blocking operations, libnbc for others; looked at when a communicator is made.
     } else if (auto const w = find((nonblocking ? "coll_libnbc_" : "coll_tuned_") + operation + "_algorithm")) {
         if (in_order) mpi.unsupported("the algorithm is used whether it keeps the order of operands or not");
         if (mpi.inter) mpi.unsupported("the algorithms of intercommunicators cannot be chosen");
-        auto const values = w->algorithms();
-        if (wanted >= values.size())
-            mpi.unsupported(fmt::format("the MPI library has {} algorithms for this operation", values.size()));
+        auto const algorithm = chosen(*w);
+        if (algorithm.name.find("two_proc") != std::string::npos && mpi.size != 2)
+            mpi.unsupported("this algorithm is one for two processes");
         if (!nonblocking) {
             auto const dynamic = find("coll_tuned_use_dynamic_rules");
             if (!dynamic) mpi.unsupported("coll_tuned_use_dynamic_rules cannot be set while the library runs");
             set(dynamic->index, 1);
         }
-        set(w->index, values[wanted]);
+        set(w->index, algorithm.value);
     } else mpi.unsupported("the MPI library has no control variable to choose the algorithm");
     mpi.ok(MPI_Comm_dup(mpi.comm, &comm_));
     run_ = &mpi.on(comm_, {.rank = mpi.rank, .size = mpi.size, .remote_size = mpi.remote_size, .side = mpi.side});
