@@ -25,6 +25,7 @@ PROVIDERS = ("assay_tcp",)
 SWITCHES = {
     "no_tagged": "",
     "no_rma": "",
+    "no_atomic": "",
     "no_cq_data": "",
     "no_directed": "",
     "no_source": "",
