@@ -35,6 +35,7 @@ FABRIC = {
 SWITCHES = {
     "no_tagged": "",
     "no_rma": "",
+    "no_atomic": "",
     "no_cq_data": "",
     "no_directed": "",
     "no_source": "",

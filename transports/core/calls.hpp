@@ -1,4 +1,4 @@
-// What msg.cpp, tagged.cpp and rma.cpp share: a call of a program becomes one of an endpoint.
+// What msg.cpp, tagged.cpp, rma.cpp and atomic.cpp share: a call of a program becomes one of an endpoint.
 #pragma once
 #include "transports/core/ep.hpp"
 
@@ -12,12 +12,6 @@ template <typename Function> ssize_t on(fid_ep* it, Function function) noexcept 
         if (!one.ready()) return -FI_EOPBADSTATE;
         return function(one);
     });
-}
-
-inline pieces one_piece(void const* buffer, std::size_t size) {
-    pieces found;
-    found.add({const_cast<void*>(buffer), size});
-    return found;
 }
 
 // How calls without flags send: as the endpoint was set up.

@@ -30,6 +30,7 @@ void traffic::write(wire::counters const& wire, bool closed) const {
     entry("bulk", bulk);
     entry("writes", writes);
     entry("reads", reads);
+    entry("atomics", atomics);
     entry("bytes", bytes);
     entry("received", received);
     entry("unexpected", unexpected);

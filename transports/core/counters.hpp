@@ -12,7 +12,7 @@ namespace assay::ofi {
 
 // Of what the endpoint itself has begun or taken. `remote` counts segments for other endpoints than itself.
 struct traffic {
-    std::uint64_t eager = 0, offered = 0, bulk = 0, writes = 0, reads = 0, bytes = 0; // sent
+    std::uint64_t eager = 0, offered = 0, bulk = 0, writes = 0, reads = 0, atomics = 0, bytes = 0; // sent
     std::uint64_t received = 0, unexpected = 0, received_bytes = 0;
     std::uint64_t credits = 0, remote = 0, cut = 0, failed = 0;
 

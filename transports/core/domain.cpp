@@ -7,7 +7,6 @@
 #include "transports/core/eq.hpp"
 #include "transports/core/mr.hpp"
 
-#include <rdma/fi_atomic.h>
 #include <rdma/fi_collective.h>
 
 namespace assay::ofi {
@@ -62,7 +61,10 @@ fi_ops_domain domain_ops{
     .poll_open = not_offered,
     .stx_ctx = not_offered,
     .srx_ctx = not_offered,
-    .query_atomic = not_offered,
+    .query_atomic =
+        [](fid_domain*, fi_datatype type, fi_op op, fi_atomic_attr* about, std::uint64_t flags) {
+            return configured().atomic ? query_atomic(type, op, about, flags) : -FI_EOPNOTSUPP;
+        },
     .query_collective = not_offered,
     .endpoint2 = not_offered,
 };

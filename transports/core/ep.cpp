@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <rdma/fi_atomic.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_collective.h>
 
@@ -125,7 +124,7 @@ endpoint::endpoint(domain& domain, fi_info const& info)
     msg = &msg_ops;
     rma = info.caps & FI_RMA ? &rma_ops : &no_rma;
     tagged = info.caps & FI_TAGGED ? &tagged_ops : &no_tagged;
-    atomic = &no_atomic;
+    atomic = info.caps & FI_ATOMIC ? &atomic_ops : &no_atomic;
     collective = &no_collective;
 }
 

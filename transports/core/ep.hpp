@@ -1,6 +1,6 @@
 // Endpoint: sends, receives and remote memory, over one wire of its own.
 //
-// msg.cpp, tagged.cpp and rma.cpp are what programs call; requests.cpp begins what goes out, receives.cpp what comes in, and
+// msg.cpp, tagged.cpp, rma.cpp and atomic.cpp are what programs call; requests.cpp begins what goes out, receives.cpp what comes in, and
 // progress.cpp answers the wire. All with the domain's lock held.
 #pragma once
 #include "transports/core/av.hpp"
@@ -10,6 +10,7 @@
 #include "transports/core/domain.hpp"
 #include "transports/core/eq.hpp"
 #include "transports/core/match.hpp"
+#include "transports/core/operation.hpp"
 #include "transports/core/packet.hpp"
 #include "transports/core/settings.hpp"
 #include "transports/core/table.hpp"
@@ -17,6 +18,7 @@
 
 #include <array>
 #include <memory>
+#include <rdma/fi_atomic.h>
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
@@ -30,7 +32,8 @@ inline constexpr std::size_t most_pieces = 4; // of a message in memory, and of 
 // What a program is told of the room for operations. None is refused: a program that may not wait for its peers, as in
 // MPI_Isend, can have any number of sends that have no receive yet, and they take no room but its own memory.
 inline constexpr std::size_t queue_size = 4096;
-inline constexpr std::size_t default_least = 64; // FI_OPT_MIN_MULTI_RECV
+inline constexpr std::size_t most_atomic = 64 * 1024; // bytes of remote memory that one call changes
+inline constexpr std::size_t default_least = 64;      // FI_OPT_MIN_MULTI_RECV
 
 // Memory in pieces.
 class pieces {
@@ -54,6 +57,12 @@ private:
     std::array<iovec, most_pieces> list_;
     std::size_t count_ = 0, size_ = 0;
 };
+
+inline pieces one_piece(void const* buffer, std::size_t size) {
+    pieces found;
+    found.add({const_cast<void*>(buffer), size});
+    return found;
+}
 
 // How an operation is to be done and reported.
 struct manner {
@@ -91,14 +100,23 @@ struct arrival {
     std::uint64_t number = 0;          // in granted_
 };
 
+// An atomic operation that a program asks for.
+struct atomic_request {
+    fi_datatype type;
+    fi_op op;
+    form how;
+    pieces operand = {}, compare = {}, result = {}; // each empty or as long as the remote memory
+    std::span<fi_rma_iov const> remote = {};
+};
+
 // Something that goes out and is not complete.
 struct request {
-    enum class kind { send, write, read } what = kind::send;
+    enum class kind { send, write, read, atomic } what = kind::send;
     wire::peer to = 0;
     pieces memory;
     std::unique_ptr<std::byte[]> copy;
     void* context = nullptr;
-    std::uint64_t flags = 0; // of the completion
+    std::uint64_t flags = 0; // of the completion; they say which counter counts it, too
     bool report = true;
     unsigned queued = 0;  // segments that the wire has not finished with
     unsigned awaited = 0; // answers
@@ -132,6 +150,7 @@ public:
     ssize_t post(bool with_tag, pieces const& memory, std::uint64_t tag, std::uint64_t ignore, manner const& how);
     ssize_t write(pieces const& memory, std::span<fi_rma_iov const> remote, manner const& how);
     ssize_t read(pieces const& memory, std::span<fi_rma_iov const> remote, manner const& how);
+    ssize_t atomic_operation(atomic_request const& it, manner const& how);
     ssize_t cancel(void const* context);
     void withdraw(void* token); // its memory is about to vanish
 
@@ -183,7 +202,9 @@ private:
     arrival& match(wire::peer from, packet const& head);
     void begun_message(wire::peer from, packet head, std::uint64_t size, landing& to);
     void begun_write(wire::peer from, packet const& head, std::uint64_t size, landing& to);
+    void begun_atomic(packet const& head, std::uint64_t size, landing& to);
     void serve_read(wire::peer from, packet const& head);
+    void serve_atomic(wire::peer from, landing& what);
     void written(wire::peer from, landing& what);
     void count(counter* which, int error) {
         if (which) ++(error ? which->bad : which->good);
@@ -214,6 +235,8 @@ private:
 extern fi_ops_msg msg_ops;
 extern fi_ops_tagged tagged_ops;
 extern fi_ops_rma rma_ops;
+extern fi_ops_atomic atomic_ops;
+int query_atomic(fi_datatype type, fi_op op, fi_atomic_attr* about, std::uint64_t flags);
 
 int open_ep(domain& in, fi_info* info, fid_ep** made, void* context);
 inline endpoint& endpoint_of(fid_ep* it) { return static_cast<endpoint&>(*it); }

@@ -15,22 +15,25 @@ namespace {
 constexpr std::uint32_t protocol = 0x80a55a01; // nobody else's: the highest bit is for what providers make up
 constexpr std::uint64_t message_order = FI_ORDER_SAS | FI_ORDER_RAR | FI_ORDER_RAW | FI_ORDER_WAR | FI_ORDER_WAW |
                                         FI_ORDER_SAR | FI_ORDER_SAW | FI_ORDER_RMA_RAR | FI_ORDER_RMA_RAW |
-                                        FI_ORDER_RMA_WAR | FI_ORDER_RMA_WAW;
+                                        FI_ORDER_RMA_WAR | FI_ORDER_RMA_WAW | FI_ORDER_ATOMIC_RAR |
+                                        FI_ORDER_ATOMIC_RAW | FI_ORDER_ATOMIC_WAR | FI_ORDER_ATOMIC_WAW;
 constexpr std::uint64_t send_operations =
     FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE;
 constexpr std::uint64_t receive_operations = FI_COMPLETION | FI_MULTI_RECV;
 constexpr std::uint64_t send_modifiers = FI_SEND | FI_READ | FI_WRITE;
 constexpr std::uint64_t receive_modifiers = FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE;
 
+constexpr std::uint64_t remote_memory = FI_RMA | FI_ATOMIC;
+constexpr std::uint64_t remote = FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE; // how it is used
+
 struct offer {
     std::uint64_t primary = FI_MSG, secondary = FI_LOCAL_COMM | FI_REMOTE_COMM, modifiers = FI_SEND | FI_RECV;
 
     explicit offer(settings const& set) {
         if (set.tagged) primary |= FI_TAGGED;
-        if (set.rma) {
-            primary |= FI_RMA;
-            modifiers |= FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
-        }
+        if (set.rma) primary |= FI_RMA;
+        if (set.atomic) primary |= FI_ATOMIC;
+        if (primary & remote_memory) modifiers |= remote;
         if (set.directed) primary |= FI_DIRECTED_RECV;
         if (set.multi_recv) secondary |= FI_MULTI_RECV;
         if (set.source) secondary |= FI_SOURCE;
@@ -46,8 +49,7 @@ std::uint64_t granted(std::uint64_t wish, offer const& has) {
     std::uint64_t caps = wish | has.secondary;
     bool const modified = wish & has.modifiers;
     if (wish & (FI_MSG | FI_TAGGED) && (!modified || !(wish & (FI_SEND | FI_RECV)))) caps |= FI_SEND | FI_RECV;
-    constexpr std::uint64_t remote = FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
-    if (wish & FI_RMA && !(wish & remote)) caps |= remote;
+    if (wish & remote_memory && !(wish & remote)) caps |= remote;
     return caps;
 }
 
@@ -146,7 +148,7 @@ void describe(fi_info& to, fi_info const* hints, settings const& set, offer cons
     tx.inject_size = set.inject;
     tx.size = queue_size;
     tx.iov_limit = most_pieces;
-    tx.rma_iov_limit = has.primary & FI_RMA ? most_pieces : 0;
+    tx.rma_iov_limit = has.primary & remote_memory ? most_pieces : 0;
     auto& rx = *to.rx_attr;
     rx.caps = to.caps & (has.primary | FI_MULTI_RECV | FI_SOURCE | receive_modifiers);
     rx.op_flags = hints && hints->rx_attr ? hints->rx_attr->op_flags : 0;

@@ -13,6 +13,7 @@ struct endpoint::landing {
     request* answer = nullptr;
     region* memory = nullptr; // that a write goes to
     pieces places;
+    std::unique_ptr<std::byte[]> operands; // of an atomic operation
     int error = 0;
 };
 
@@ -32,8 +33,9 @@ wire::placement endpoint::begun(wire::peer from, std::byte const* bytes, std::ui
         }
         break;
     case kind::write: begun_write(from, head, size, *to); break;
+    case kind::atomic: begun_atomic(head, size, *to); break;
     case kind::found:
-        if (auto* const one = requests_.find(head.id); one && one->to == from && one->what == request::kind::read) {
+        if (auto* const one = requests_.find(head.id); one && one->to == from && one->flags & FI_READ) {
             to->answer = one;
             to->places = one->memory.part(static_cast<std::size_t>(head.data), static_cast<std::size_t>(size));
         }
@@ -112,6 +114,7 @@ void endpoint::arrived(wire::peer from, void* token) {
         break;
     case kind::write: written(from, *owner); break;
     case kind::read: serve_read(from, head); break;
+    case kind::atomic: serve_atomic(from, *owner); break;
     case kind::found:
     case kind::done: answered(head); break;
     case kind::credit: break;
@@ -129,6 +132,56 @@ void endpoint::serve_read(wire::peer from, packet const& head) {
     count(remote_read_counter_, error);
     iovec const memory{place, place ? static_cast<std::size_t>(head.size) : 0};
     // A copy of what cannot go at once: later writes, and whoever takes the memory away, must not change the answer.
+    dispatch(from, answer, {&memory, 1}, wire::memory::copy, nullptr);
+}
+
+namespace {
+
+form form_of(packet const& head) {
+    return head.flags & compares ? form::comparing : head.flags & fetches ? form::fetching : form::plain;
+}
+
+} // namespace
+
+// Nothing of it is believed: it may come from a process that is out of its mind.
+void endpoint::begun_atomic(packet const& head, std::uint64_t size, landing& to) {
+    auto const type = static_cast<fi_datatype>(head.type);
+    auto const op = static_cast<fi_op>(head.op);
+    auto const how = form_of(head);
+    to.error = FI_EOPNOTSUPP;
+    if (!defined(type, op, how)) return;
+    to.error = FI_EINVAL;
+    auto const operands = op == FI_ATOMIC_READ ? 0u : how == form::comparing ? 2u : 1u;
+    if (head.size > most_atomic || head.size % size_of(type) != 0 || size != operands * head.size) return;
+    to.error = 0;
+    to.operands = std::make_unique_for_overwrite<std::byte[]>(size);
+    to.places.add({to.operands.get(), static_cast<std::size_t>(size)});
+}
+
+// The memory is looked for now: it may have been taken away while the operand came.
+void endpoint::serve_atomic(wire::peer from, landing& what) {
+    auto const& head = what.head;
+    auto const type = static_cast<fi_datatype>(head.type);
+    auto const op = static_cast<fi_op>(head.op);
+    auto const how = form_of(head);
+    auto const size = static_cast<std::size_t>(head.size);
+    packet answer;
+    answer.what = how == form::plain ? kind::done : kind::found;
+    answer.id = head.id;
+    answer.data = head.data;
+    std::unique_ptr<std::byte[]> before;
+    auto* const target =
+        what.error ? nullptr : find_memory(in, head.other, head.tag, head.size, needed_access(op, how), what.error);
+    if (target) {
+        auto const* const operand = op == FI_ATOMIC_READ ? nullptr : what.operands.get();
+        if (how != form::plain) before = std::make_unique_for_overwrite<std::byte[]>(size);
+        perform(type, op, size / size_of(type), target, operand,
+                how == form::comparing ? what.operands.get() + size : nullptr, before.get());
+        if (before && configured().planted == fault::atomic_late_fetch) std::memcpy(before.get(), target, size);
+    }
+    answer.status = what.error;
+    count(how == form::plain ? remote_write_counter_ : remote_read_counter_, what.error);
+    iovec const memory{before.get(), before ? size : 0};
     dispatch(from, answer, {&memory, 1}, wire::memory::copy, nullptr);
 }
 

@@ -95,10 +95,7 @@ void endpoint::settle(request& one) {
     if (one.queued > 0 || one.awaited > 0) return;
     std::unique_ptr<request> const owner(&one);
     requests_.remove(one.number);
-    auto* const counter = one.what == request::kind::send    ? send_counter_
-                          : one.what == request::kind::write ? write_counter_
-                                                             : read_counter_;
-    count(counter, one.error);
+    count(one.flags & FI_SEND ? send_counter_ : one.flags & FI_WRITE ? write_counter_ : read_counter_, one.error);
     if (one.error) ++traffic_.failed;
     if (!send_queue_ || (!one.report && !one.error)) return;
     completion it;
@@ -227,6 +224,46 @@ ssize_t endpoint::read(pieces const& memory, std::span<fi_rma_iov const> remote,
         head.data = from; // comes back with the answer: where in the memory it goes
         ++traffic_.reads;
         dispatch(to, head, {}, wire::memory::copy, nullptr);
+        from += there.len;
+    }
+    return 0;
+}
+
+// One segment for each piece of remote memory: its part of the operand, and behind it that of what to compare with.
+ssize_t endpoint::atomic_operation(atomic_request const& it, manner const& how) {
+    auto const size = it.operand.size() + it.compare.size();
+    if (how.flags & FI_INJECT && size > configured().inject) return -FI_EMSGSIZE;
+    wire::peer to = 0;
+    if (!find_peer(how.peer, to)) return -FI_EINVAL;
+    if (how.flags & FI_INJECT && !ready(to)) return -FI_EAGAIN;
+    auto one = begin(request::kind::atomic, it.result, how, to);
+    one->flags = FI_ATOMIC | (it.how == form::plain ? FI_WRITE : FI_READ);
+    one->copy = std::make_unique<std::byte[]>(size);
+    one->number = requests_.add(one.get());
+    one->awaited = static_cast<unsigned>(it.remote.size());
+    traffic_.bytes += size;
+    packet head;
+    head.what = kind::atomic;
+    head.type = static_cast<std::uint8_t>(it.type);
+    head.op = static_cast<std::uint8_t>(it.op);
+    head.flags = it.how == form::plain ? none : it.how == form::fetching ? fetches : fetches | compares;
+    head.id = one->number;
+    auto& request = *one.release();
+    auto* at = request.copy.get();
+    std::size_t from = 0;
+    for (auto const& there : it.remote) {
+        head.tag = there.addr;
+        head.other = there.key;
+        head.size = there.len;
+        head.data = from;
+        auto* const begin = at;
+        for (auto const* memory : {&it.operand, &it.compare}) {
+            auto const part = memory->part(from, there.len);
+            part.load(at);
+            at += part.size();
+        }
+        ++traffic_.atomics;
+        launch(request, head, one_piece(begin, static_cast<std::size_t>(at - begin)));
         from += there.len;
     }
     return 0;

@@ -36,9 +36,10 @@ bool apply(settings& to, std::string_view word) {
         bool settings::*offered;
     };
     static constexpr part parts[] = {
-        {"no_tagged", &settings::tagged},   {"no_rma", &settings::rma},
-        {"no_cq_data", &settings::cq_data}, {"no_directed", &settings::directed},
-        {"no_source", &settings::source},   {"no_multi_recv", &settings::multi_recv},
+        {"no_tagged", &settings::tagged},         {"no_rma", &settings::rma},
+        {"no_atomic", &settings::atomic},         {"no_cq_data", &settings::cq_data},
+        {"no_directed", &settings::directed},     {"no_source", &settings::source},
+        {"no_multi_recv", &settings::multi_recv},
     };
     for (auto const& one : parts)
         if (name == one.name) {
@@ -68,6 +69,8 @@ settings read_settings(char const* switches, char const* fault_name, char const*
     if (name == "stale_rematch") found.planted = fault::stale_rematch;
     else if (name == "inject_not_copied") found.planted = fault::inject_not_copied;
     else if (name == "cq_wrong_length") found.planted = fault::cq_wrong_length;
+    else if (name == "atomic_late_fetch") found.planted = fault::atomic_late_fetch;
+    else if (name == "access_unchecked") found.planted = fault::access_unchecked;
     return found; // other names may be faults of another layer
 }
 

@@ -12,11 +12,13 @@ enum class fault {
     stale_rematch,     // a receive that is posted while the body of its message is on its way does not get it
     inject_not_copied, // what fi_inject may not send yet, for want of credit, is read after it has returned
     cq_wrong_length,   // the completion of a receive says one byte too few
+    atomic_late_fetch, // what an atomic operation returns is what it has made, not what was there
+    access_unchecked,  // remote memory that may only be read is written
 };
 
 struct settings {
-    // no_tagged, no_rma, no_cq_data, no_directed, no_source, no_multi_recv: not offered then.
-    bool tagged = true, rma = true, cq_data = true, directed = true, source = true, multi_recv = true;
+    // no_tagged, no_rma, no_atomic, no_cq_data, no_directed, no_source, no_multi_recv: not offered then.
+    bool tagged = true, rma = true, atomic = true, cq_data = true, directed = true, source = true, multi_recv = true;
     int mr_mode = 0;                      // mr_virt_addr, mr_prov_key: demanded of whoever registers memory
     std::size_t eager = 64 * 1024;        // eager=BYTES: longer messages are announced before they are sent
     std::size_t window = 4 * 1024 * 1024; // credit=BYTES: eager bytes for one peer that wait for a receive there

@@ -2,159 +2,17 @@
 //
 // The tests run with the switches of the environment, too: with eager=0 every message is announced first, with credit=4096 most
 // are, and the planted faults (ASSAY_FAULT) have to make one of them fail.
-#include "transports/core/ep.hpp"
-#include "transports/core/info.hpp"
+#include "tests/cpp/transports/side.hpp"
 
-#include <algorithm>
 #include <array>
-#include <cstring>
-#include <functional>
-#include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <poll.h>
-#include <rdma/fi_cm.h>
-#include <rdma/fi_errno.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 namespace assay::ofi {
 namespace {
 
-using bytes = std::vector<unsigned char>;
-
-bytes pattern(std::size_t size, unsigned seed) {
-    bytes data(size);
-    for (std::size_t k = 0; k < size; ++k) data[k] = static_cast<unsigned char>(k * 13 + seed + (k >> 8));
-    return data;
-}
-
-struct info_deleter {
-    void operator()(fi_info* it) const { fi_freeinfo(it); }
-};
-using info = std::unique_ptr<fi_info, info_deleter>;
-
-constexpr int mr_modes = FI_MR_VIRT_ADDR | FI_MR_PROV_KEY;
-
-int ask(std::function<void(fi_info&)> const& edit, info& found) {
-    info const hints(fi_allocinfo());
-    hints->domain_attr->mr_mode = mr_modes;
-    edit(*hints);
-    fi_info* raw = nullptr;
-    int const result = get_info(FI_VERSION(1, 17), nullptr, nullptr, 0, hints.get(), &raw);
-    found.reset(raw);
-    return result;
-}
-
-// A process: everything from the fabric to an endpoint.
-struct side {
-    struct event {
-        fi_cq_tagged_entry entry{};
-        fi_addr_t from = FI_ADDR_NOTAVAIL;
-        int error = 0;
-        std::size_t cut = 0;
-    };
-
-    explicit side(std::uint64_t queue_flags = 0) {
-        EXPECT_EQ(ask([](fi_info&) {}, about), 0);
-        EXPECT_EQ(open_fabric(about->fabric_attr, &fabric, nullptr), 0);
-        EXPECT_EQ(fi_domain(fabric, about.get(), &domain, nullptr), 0);
-        fi_av_attr av_wish{};
-        EXPECT_EQ(fi_av_open(domain, &av_wish, &av, nullptr), 0);
-        fi_cq_attr cq_wish{};
-        cq_wish.format = FI_CQ_FORMAT_TAGGED;
-        cq_wish.wait_obj = FI_WAIT_FD;
-        EXPECT_EQ(fi_cq_open(domain, &cq_wish, &cq, nullptr), 0);
-        EXPECT_EQ(fi_endpoint(domain, about.get(), &ep, nullptr), 0);
-        EXPECT_EQ(fi_ep_bind(ep, &av->fid, 0), 0);
-        EXPECT_EQ(fi_ep_bind(ep, &cq->fid, FI_TRANSMIT | FI_RECV | queue_flags), 0);
-        EXPECT_EQ(fi_enable(ep), 0);
-        std::size_t size = sizeof name;
-        EXPECT_EQ(fi_getname(&ep->fid, &name, &size), 0);
-        EXPECT_EQ(size, sizeof name);
-    }
-    ~side() { close(); }
-    void close() {
-        if (!ep) return;
-        EXPECT_EQ(fi_close(&cq->fid), -FI_EBUSY);
-        EXPECT_EQ(fi_close(&ep->fid), 0);
-        EXPECT_EQ(fi_close(&cq->fid), 0);
-        EXPECT_EQ(fi_close(&av->fid), 0);
-        EXPECT_EQ(fi_close(&domain->fid), 0);
-        EXPECT_EQ(fi_close(&fabric->fid), 0);
-        ep = nullptr;
-    }
-    fi_addr_t meet(sockaddr_in const& other) {
-        fi_addr_t number = FI_ADDR_NOTAVAIL;
-        EXPECT_EQ(fi_av_insert(av, &other, 1, &number, 0, nullptr), 1);
-        return number;
-    }
-    void look() {
-        event it;
-        auto const got = fi_cq_readfrom(cq, &it.entry, 1, &it.from);
-        if (got == 1) events.push_back(it);
-        if (got != -FI_EAVAIL) return;
-        fi_cq_err_entry error{};
-        EXPECT_EQ(fi_cq_readerr(cq, &error, 0), 1);
-        it.entry = {error.op_context, error.flags, error.len, error.buf, error.data, error.tag};
-        it.error = error.err;
-        it.cut = error.olen;
-        events.push_back(it);
-    }
-    // The event of an operation, taken out; one with error -1 when it does not come within two seconds.
-    event wait(void const* context, side& other) {
-        auto const limit = std::chrono::steady_clock::now() + std::chrono::seconds(2);
-        while (true) {
-            auto const at = std::find_if(events.begin(), events.end(),
-                                         [&](event const& it) { return it.entry.op_context == context; });
-            if (at != events.end()) {
-                event const found = *at;
-                events.erase(at);
-                return found;
-            }
-            look();
-            other.look();
-            if (std::chrono::steady_clock::now() > limit) {
-                event none;
-                none.error = -1;
-                return none;
-            }
-        }
-    }
-    // Looks around until it holds; false after two seconds.
-    bool until(std::function<bool()> const& holds, side& other) {
-        auto const limit = std::chrono::steady_clock::now() + std::chrono::seconds(2);
-        while (!holds()) {
-            look();
-            other.look();
-            if (std::chrono::steady_clock::now() > limit) return false;
-        }
-        return true;
-    }
-
-    info about;
-    fid_fabric* fabric = nullptr;
-    fid_domain* domain = nullptr;
-    fid_av* av = nullptr;
-    fid_cq* cq = nullptr;
-    fid_ep* ep = nullptr;
-    sockaddr_in name{};
-    std::vector<event> events;
-};
-
-// fi_tinject, as often as it asks for: a connection may have to be made first.
-ssize_t injected(side& by, fi_addr_t to, void const* data, std::size_t size, std::uint64_t tag) {
-    auto const limit = std::chrono::steady_clock::now() + std::chrono::seconds(2);
-    while (true) {
-        auto const result = fi_tinject(by.ep, data, size, to, tag);
-        if (result != -FI_EAGAIN || std::chrono::steady_clock::now() > limit) return result;
-    }
-}
-
-struct provider : testing::Test {
-    side a, b;
-    fi_addr_t to_b = a.meet(b.name), to_a = b.meet(a.name);
-    int one = 0, two = 0, three = 0; // their addresses are contexts
-};
+struct provider : two_sides {};
 
 std::size_t const sizes[] = {0, 1, 8, 4096, 4097, 65536, 65537, 1'000'003};
 
@@ -605,8 +463,8 @@ TEST_F(provider, numbersAddresses) {
 TEST(get_info, offersWhatItHasAndNothingElse) {
     info found;
     EXPECT_EQ(ask([](fi_info& wish) { wish.caps = FI_MSG | FI_TAGGED; }, found), configured().tagged ? 0 : -FI_ENODATA);
+    EXPECT_EQ(ask([](fi_info& wish) { wish.caps = FI_ATOMIC; }, found), configured().atomic ? 0 : -FI_ENODATA);
     for (auto const& edit : std::initializer_list<std::function<void(fi_info&)>>{
-             [](fi_info& wish) { wish.caps = FI_ATOMIC; },
              [](fi_info& wish) { wish.caps = FI_MULTICAST; },
              [](fi_info& wish) { wish.ep_attr->type = FI_EP_MSG; },
              [](fi_info& wish) { wish.tx_attr->inject_size = 1 << 30; },
