@@ -19,7 +19,7 @@ def write_page(found: Mapping[str, Any], machine: Mapping[str, Any], command: st
     measured = [one for one in found["transports"] if "points" in one]
     text = page.render(
         "bench",
-        {"size": size_name},
+        {"size": size_name, "beside": beside},
         found=found,
         machine=machine,
         command=command,
@@ -73,6 +73,12 @@ def plot(title: str, unit: str, measured: Sequence[Mapping[str, Any]], what: str
     }
 
 
+def beside(ratio: Mapping[str, Any]) -> str:
+    """A sentence about one of the ratios."""
+    bandwidth = f", {ratio['bandwidth']:.2f} × its bandwidth at 1 MiB" if ratio["bandwidth"] else ""
+    return f"{ratio['latency']:.2f} × as fast at 8 B{bandwidth}"
+
+
 def size_name(size: int) -> str:
     """65536 → 64 KiB, 65539 → 65,539 B."""
     for power, unit in ((20, "MiB"), (10, "KiB")):
@@ -108,8 +114,7 @@ def print_table(found: Mapping[str, Any]) -> None:
             console.print(f"could not be measured: {one['reason']}", markup=False, soft_wrap=True)
     for one in found["ratios"]:
         console.print(
-            f"{one['name']} beside the better of libfabric's tcp and tcp;ofi_rxm: {one['latency']:.2f} × as fast "
-            f"at 8 B, {one['bandwidth']:.2f} × its bandwidth at 1 MiB",
+            f"{one['name']} beside the better of libfabric's tcp and tcp;ofi_rxm: {beside(one)}",
             soft_wrap=True,
         )
 

@@ -121,7 +121,7 @@ def derived(points: Sequence[Point]) -> dict[str, Any]:
 
 
 def ratios(measured: Mapping[str, Sequence[Point]]) -> list[dict[str, Any]]:
-    """Each transport of ours beside the better of libfabric's own: below 1 it is slower, at both."""
+    """Each transport of ours beside the better of libfabric's own: below 1 it is slower; bandwidth 0: not measured."""
     rivals = [derived(measured[name]) for name in RIVALS if name in measured]
     found = []
     for name, points in measured.items():
