@@ -4,7 +4,7 @@
  * MPI-5.0 section 8.5.4: with reorder = true the library is free to remap; the call returns a new communicator.
  * expected: a communicator with the graph.
  * observed: exit after "Not enough slots/constraints (1) for the communication matrix order (2)", where there are more
- *   processes than cores and the old communicator does not have all of them (Open MPI 4.1.4 and 4.1.8 with 3 processes on 2 cores).
+ *   processes than cores and the old communicator does not have all of them (Open MPI 4.1.4 to 5.0.11 with 3 processes on 2 cores).
  */
 // run: np=3 timeout=20
 #include <mpi.h>
