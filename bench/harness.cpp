@@ -176,12 +176,13 @@ int main(int argc, char** argv) {
     int failed = 0;
     {
         engine e(the_job);
+        case_runner const run = [&e](planned_case const& one, long at) { return e.run(one, at); };
         long index = 0;
         auto const add = [&](std::string const& suite, test const& t, int times) {
             for (int i = 0; i < times; ++i, ++index) {
                 planned_case c{&t, point};
                 testing::RegisterTest(suite.c_str(), c.name().c_str(), nullptr, nullptr, t.file, t.line,
-                                      [&e, c, index]() -> testing::Test* { return new case_test(e, c, index); });
+                                      [&run, c, index]() -> testing::Test* { return new case_test(run, c, index); });
             }
         };
         auto const add_bare = [&](std::string const& suite, void (*loop)(int)) {

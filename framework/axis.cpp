@@ -23,6 +23,12 @@ std::vector<axis_base const*> all_axes() {
     return axes;
 }
 
+std::size_t axis_base::value_named(std::string const& name) const {
+    for (std::size_t value = 0; value < size(); ++value)
+        if (name_of(value) == name) return value;
+    return size();
+}
+
 bool axis_base::in_keller(std::size_t value) const {
     bool titled = false;
     for (std::size_t i = 0; i < size() && !titled; ++i) titled = !info(i).title.empty();

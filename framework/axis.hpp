@@ -29,6 +29,8 @@ public:
     virtual std::size_t size() const = 0;
     virtual value_info info(std::size_t value) const = 0;
     virtual std::string const& name_of(std::size_t value) const = 0; // that of info, without a copy
+    // The value of this name, or size(). An axis of numbers adds one that does not stand on its ladder.
+    virtual std::size_t value_named(std::string const& name) const;
     // Profile keller-2008 keeps the values that stand in the thesis; of an axis that it does not know, the first.
     virtual bool in_keller(std::size_t value) const;
 

@@ -12,8 +12,6 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "mpi_calls.hpp"
-
 namespace assay {
 namespace {
 
@@ -80,19 +78,18 @@ std::span<unsigned char> memory_pool::take_page_end(std::size_t size) {
     return {best->base + best->size - size, size};
 }
 
-std::span<unsigned char> memory_pool::take_from_mpi(std::size_t size) {
-    void* base = nullptr;
-    if (MPI_Alloc_mem(static_cast<MPI_Aint>(size), MPI_INFO_NULL, &base) != MPI_SUCCESS || base == nullptr)
-        throw std::bad_alloc();
-    from_mpi_.push_back(base);
+std::span<unsigned char> memory_pool::take_from_library(std::size_t size) {
+    void* const base = memory_of_library(size);
+    if (base == nullptr) throw std::bad_alloc();
+    from_library_.push_back(base);
     return {static_cast<unsigned char*>(base), size};
 }
 
 void memory_pool::take_back() {
     for (auto& c : chunks_) c.used = (64 - reinterpret_cast<std::uintptr_t>(c.bytes.data()) % 64) % 64;
     for (auto& r : regions_) r.used = false;
-    for (auto* base : from_mpi_) MPI_Free_mem(base);
-    from_mpi_.clear();
+    for (auto* base : from_library_) give_to_library(base);
+    from_library_.clear();
 }
 
 std::pair<std::ptrdiff_t, std::ptrdiff_t> byte_range(layout const& map, std::size_t count) {
@@ -122,7 +119,7 @@ buffer::buffer(memory_pool& pool, recorder& findings, layout const& map, std::si
     case placement::unaligned:
     case placement::alloc_mem: {
         auto const size = 2 * guard_size + span + before + after + 128;
-        storage_ = where == placement::alloc_mem ? pool.take_from_mpi(size) : pool.take(size);
+        storage_ = where == placement::alloc_mem ? pool.take_from_library(size) : pool.take(size);
         auto const first = reinterpret_cast<std::uintptr_t>(storage_.data()) + guard_size + before;
         address_ = reinterpret_cast<unsigned char*>(round_up(first, 64));
         if (where == placement::unaligned) address_ += alignment % 64;

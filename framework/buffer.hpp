@@ -1,6 +1,7 @@
 // Message buffers that notice every wrong byte: data, gaps between the data, guards around them.
 #pragma once
-#include "framework/catalogues.hpp"
+#include "framework/layout.hpp"
+#include "framework/placement.hpp"
 
 #include <cstdint>
 #include <source_location>
@@ -14,6 +15,10 @@ class recorder;
 
 constexpr unsigned char poison_byte = 0xa5;
 
+// Memory of the library under test: MPI_Alloc_mem (framework/alloc_mem.cpp). nullptr if there is none.
+void* memory_of_library(std::size_t size);
+void give_to_library(void* memory);
+
 // Memory for the buffers of one thread; what a case took is taken back at its end.
 class memory_pool {
 public:
@@ -24,7 +29,7 @@ public:
 
     std::span<unsigned char> take(std::size_t size);          // aligned to 64 bytes
     std::span<unsigned char> take_page_end(std::size_t size); // ends where a page that cannot be touched begins
-    std::span<unsigned char> take_from_mpi(std::size_t size); // MPI_Alloc_mem
+    std::span<unsigned char> take_from_library(std::size_t size);
     void take_back();
 
     std::vector<unsigned char> scratch, stream; // for expectations: what a buffer and what a message should hold
@@ -41,7 +46,7 @@ private:
     };
     std::vector<chunk> chunks_;
     std::vector<region> regions_;
-    std::vector<void*> from_mpi_;
+    std::vector<void*> from_library_;
 };
 
 // What a stretch of a buffer holds: the message of a key, or a packed stream that the caller computed, such as the

@@ -1,6 +1,6 @@
 // A case as GoogleTest sees it.
 #pragma once
-#include "framework/engine.hpp"
+#include "framework/program.hpp"
 
 #include <gtest/gtest.h>
 #include <utility>
@@ -10,13 +10,13 @@ namespace assay {
 // One registered case. All cases share this fixture class, as GoogleTest wants of the tests of one suite.
 class case_test : public testing::Test {
 public:
-    case_test(engine& e, planned_case c, long index) : engine_(e), case_(std::move(c)), index_(index) {}
+    case_test(case_runner const& run, planned_case c, long index) : run_(run), case_(std::move(c)), index_(index) {}
     void TestBody() override {
-        for (auto const& message : engine_.run(case_, index_)) ADD_FAILURE() << message;
+        for (auto const& message : run_(case_, index_)) ADD_FAILURE() << message;
     }
 
 private:
-    engine& engine_;
+    case_runner const& run_;
     planned_case case_;
     long index_;
 };

@@ -1,6 +1,9 @@
 #include "framework/catalogues.hpp"
 
+#include "framework/registry.hpp"
+
 #include <algorithm>
+#include <cstdlib>
 
 namespace assay {
 
@@ -53,9 +56,8 @@ bool count_axis::in_keller(std::size_t value) const {
     return count.kind == count_value::unit::elements && (count.n <= 1 || count.n >= 17);
 }
 
-std::size_t count_axis::value_named(std::string const& name) {
-    for (std::size_t v = 0; v < entries_.size(); ++v)
-        if (entries_[v].info.name == name) return v;
+std::size_t count_axis::value_named(std::string const& name) const {
+    if (auto const there = axis_base::value_named(name); there != size()) return there;
     bool const number = !name.empty() && name.size() <= 9 &&
                         name.find_first_not_of("0123456789") == std::string::npos &&
                         (name.size() == 1 || name[0] != '0');
@@ -65,8 +67,8 @@ std::size_t count_axis::value_named(std::string const& name) {
     return number ? entries_.size() - 1 : entries_.size();
 }
 
-count_axis& count_ladder() {
-    static count_axis axis("count");
+count_axis const& count_ladder() {
+    static count_axis const axis("count");
     return axis;
 }
 
@@ -98,6 +100,18 @@ int smallest_size(communicator const& comm, int np) {
 
 int largest_size(communicator const& comm, int np) {
     return best_size(comm, np, true, 1, [](int a, int b) { return std::max(a, b); });
+}
+
+constraint fits_memory(bool to_every_member) {
+    constexpr std::size_t memory_limit = std::size_t{16} << 20; // bytes of one rank's messages in one direction
+    return where(
+        comm_axis(), type_axis(), count_ladder(),
+        [to_every_member](job const& j, communicator const& comm, datatype const& type, count_value const& count) {
+            auto const extent = std::max(std::abs(type.map.extent()), type.map.true_extent());
+            auto const peers = to_every_member && comm.layout ? largest_size(comm, j.np) : 1;
+            return static_cast<std::size_t>(extent) * count.of(type.map) * static_cast<std::size_t>(peers) <=
+                   memory_limit;
+        });
 }
 
 } // namespace assay

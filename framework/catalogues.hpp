@@ -3,6 +3,7 @@
 #include "communicators/catalogue.hpp"
 #include "datatypes/catalogue.hpp"
 #include "framework/axis.hpp"
+#include "framework/placement.hpp"
 
 #include <deque>
 
@@ -14,14 +15,6 @@ struct count_value {
     std::size_t n = 0;
 
     std::size_t of(layout const& map) const; // at least 1 for a size in bytes
-};
-
-// Where a buffer lies in memory.
-enum class placement {
-    heap,      // guards on both sides, aligned to 64 bytes
-    page_end,  // ends at a page that cannot be touched
-    unaligned, // as badly aligned as the datatype's alignment permits
-    alloc_mem, // from MPI_Alloc_mem (MPI-5.0 section 9.2), guards on both sides
 };
 
 // An axis over a catalogue that is complete only once main has begun.
@@ -52,16 +45,16 @@ public:
     // The thesis names no sizes: none, one and some elements, 1 and 8 KiB, and whatever number was asked for.
     bool in_keller(std::size_t value) const override;
 
-    // The value of this name; a decimal number that does not stand on the ladder is added to it. size(): no value.
-    std::size_t value_named(std::string const& name);
+    std::size_t value_named(std::string const& name) const override; // any decimal number has one
 
 private:
-    std::deque<axis<count_value>::entry> entries_; // what at() returns stays where it is
+    mutable std::deque<axis<count_value>::entry>
+        entries_; // grows by what is asked for; what at() returns stays where it is
 };
 
 catalogue_axis<communicator> const& comm_axis();
 catalogue_axis<datatype> const& type_axis();
-count_axis& count_ladder();
+count_axis const& count_ladder();
 axis<placement> const& placement_axis();
 
 namespace communicators {
@@ -95,5 +88,8 @@ inline axis_use all() { return {&placement_axis()}; }
 // The fewest and the most members that a communicator of this job has on any of its members (local group).
 int smallest_size(communicator const& comm, int np);
 int largest_size(communicator const& comm, int np); // local or remote group
+
+// The messages of one rank, one to each of `peers` members of the largest group, stay below 16 MiB of memory.
+constraint fits_memory(bool to_every_member);
 
 } // namespace assay

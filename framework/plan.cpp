@@ -38,8 +38,6 @@ void check_words(selection const& what) {
         if (std::none_of(suites.begin(), suites.end(), [&](auto const& s) { return matches(word, s); }))
             throw wrong_use{fmt::format("unknown suite \"{}\"; {}", word, suggestion(word, suites))};
     if (!what.profile.empty()) profile_named(what.profile);
-    if (auto const counts = what.axes.find(count_ladder().name()); counts != what.axes.end())
-        for (auto const& word : counts->second.words()) count_ladder().value_named(word); // any number can be asked for
     auto const axes = all_axes();
     for (auto const& [name, words] : what.axes) {
         std::vector<std::string> values, names;
@@ -48,6 +46,7 @@ void check_words(selection const& what) {
             if (names.empty() || names.back() != axis->name()) names.push_back(axis->name());
             if (axis->name() != name) continue;
             found = true;
+            for (auto const& word : words.words()) axis->value_named(word); // an axis of numbers takes any
             auto const more = value_names(*axis);
             values.insert(values.end(), more.begin(), more.end());
         }
@@ -198,6 +197,15 @@ std::string planned_case::name() const {
     return text;
 }
 
+profile const& profile_named(std::string const& name) {
+    std::vector<std::string> names;
+    for (auto const& p : profiles()) {
+        if (p.name == name) return p;
+        names.push_back(p.name);
+    }
+    throw wrong_use{fmt::format("unknown profile \"{}\"; known: {}", name, fmt::join(names, ", "))};
+}
+
 tier tier_named(std::string const& name) {
     static std::map<std::string, tier> const tiers = {
         {"smoke", tier::smoke}, {"quick", tier::quick}, {"standard", tier::standard}, {"full", tier::full}};
@@ -242,9 +250,7 @@ planned_case case_named(std::string const& name, job const& j) {
         auto const word = parts[a + 1].substr(equals + 1);
         auto const& of_axis = values.at(use.axis);
         auto const found_value = of_axis.find(word);
-        auto const value = found_value != of_axis.end()  ? found_value->second
-                           : use.axis == &count_ladder() ? count_ladder().value_named(word)
-                                                         : use.axis->size();
+        auto const value = found_value != of_axis.end() ? found_value->second : use.axis->value_named(word);
         if (value == use.axis->size() || (use.keep && !use.keep(value)))
             throw wrong_use{fmt::format("\"{}\": {} has no {}={}; {}", name, parts[0], use.axis->name(), word,
                                         suggestion(word, value_names(*use.axis)))};

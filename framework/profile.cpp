@@ -1,13 +1,10 @@
 #include "framework/profile.hpp"
 
-#include "framework/names.hpp"
-
 #include "mpi_calls.hpp"
 #include "standard.inc"
 
 #include <algorithm>
 #include <dlfcn.h>
-#include <fmt/format.h>
 #include <map>
 #include <string_view>
 
@@ -104,15 +101,6 @@ std::vector<profile> const& profiles() {
         of_version("5.0"),
     };
     return all;
-}
-
-profile const& profile_named(std::string const& name) {
-    std::vector<std::string> names;
-    for (auto const& p : profiles()) {
-        if (p.name == name) return p;
-        names.push_back(p.name);
-    }
-    throw wrong_use{fmt::format("unknown profile \"{}\"; known: {}", name, fmt::join(names, ", "))};
 }
 
 std::vector<standard_procedure> const& procedures_of_the_standard() {

@@ -9,8 +9,6 @@
 namespace assay {
 namespace {
 
-constexpr std::size_t memory_limit = std::size_t{16} << 20; // bytes of one rank's messages in one direction
-
 std::vector<test>& collected() {
     static std::vector<test> tests;
     return tests;
@@ -46,17 +44,6 @@ std::vector<test> const& all_tests() {
         return sorted;
     }();
     return tests;
-}
-
-constraint fits_memory(bool to_every_member) {
-    return where(
-        comm_axis(), type_axis(), count_ladder(),
-        [to_every_member](job const& j, communicator const& comm, datatype const& type, count_value const& count) {
-            auto const extent = std::max(std::abs(type.map.extent()), type.map.true_extent());
-            auto const peers = to_every_member && comm.layout ? largest_size(comm, j.np) : 1;
-            return static_cast<std::size_t>(extent) * count.of(type.map) * static_cast<std::size_t>(peers) <=
-                   memory_limit;
-        });
 }
 
 } // namespace assay

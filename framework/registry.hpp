@@ -4,14 +4,14 @@
 //              over(communicators::intra(), datatypes::all(), counts::ladder(), placements::all())) { …body, with `mpi`… }
 #pragma once
 #include "framework/axis.hpp"
-#include "framework/catalogues.hpp"
 
 #include <string>
 #include <vector>
 
 namespace assay {
 
-class test_run; // what a body sees as `mpi`; framework/run.hpp
+// What a body sees: framework/run.hpp, as `mpi`; suites/ofi/run.hpp, as `ofi`, in the program that knows no MPI.
+class test_run;
 
 struct requirements {
     std::vector<std::string> ids;
@@ -50,12 +50,11 @@ struct note {
 // Combinations of values that make sense; the function takes the values of the named axes and, if it wants, the job first.
 template <class Function, class... Axis> constraint where_impl(Function function, Axis const&... axis) {
     return {{&axis...}, [function, &axis...](std::size_t const* values, job const& j) {
-                return [&]<std::size_t... I>(std::index_sequence<I...>)->bool {
+                return [&]<std::size_t... I>(std::index_sequence<I...>) -> bool {
                     if constexpr (requires { function(j, axis.at(values[I])...); })
                         return function(j, axis.at(values[I])...);
                     else return function(axis.at(values[I])...);
-                }
-                (std::index_sequence_for<Axis...>{});
+                }(std::index_sequence_for<Axis...>{});
             }};
 }
 template <class A, class F> constraint where(A const& a, F function) { return where_impl(function, a); }
@@ -65,8 +64,6 @@ template <class A, class B, class F> constraint where(A const& a, B const& b, F 
 template <class A, class B, class C, class F> constraint where(A const& a, B const& b, C const& c, F function) {
     return where_impl(function, a, b, c);
 }
-// The messages of one rank, one to each of `peers` members of the largest group, stay below 16 MiB of memory.
-constraint fits_memory(bool to_every_member);
 
 struct test {
     std::string suite, name; // "p2p", "ring"
@@ -117,8 +114,9 @@ struct register_test {
 
 } // namespace assay
 
-#define ASSAY_TEST(suite_, name_, ...)                                                                                 \
-    static void body_##suite_##_##name_(::assay::test_run& mpi);                                                       \
+#define ASSAY_TEST(suite_, name_, ...) ASSAY_TEST_THAT_SEES(mpi, suite_, name_, __VA_ARGS__)
+#define ASSAY_TEST_THAT_SEES(run_, suite_, name_, ...)                                                                 \
+    static void body_##suite_##_##name_(::assay::test_run& run_);                                                      \
     static ::assay::register_test const test_##suite_##_##name_(                                                       \
         ::assay::test(#suite_, #name_, __FILE__, __LINE__, body_##suite_##_##name_, __VA_ARGS__));                     \
-    static void body_##suite_##_##name_([[maybe_unused]] ::assay::test_run& mpi)
+    static void body_##suite_##_##name_([[maybe_unused]] ::assay::test_run& run_)

@@ -2,6 +2,7 @@
 // compute, and checks that record and go on.
 #pragma once
 #include "framework/buffer.hpp"
+#include "framework/catalogues.hpp"
 #include "framework/data.hpp"
 #include "framework/plan.hpp"
 #include "framework/record.hpp"

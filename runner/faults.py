@@ -200,7 +200,7 @@ class _Session:
         folder = build.build(self.library, request.preset, note=note)
         out.mkdir(parents=True, exist_ok=True)
         # Copies: all runs have the same binary, whatever is built meanwhile.
-        self.binary = _copy(build.suite(folder), out)
+        self.binary = _copy(build.suite(folder, self.library), out)
         self.shim = _copy(folder / "libassay_faults.so", out)
         self.suite = plan.Suite(self.binary, targets.list_environment(self.library))
         self.plans: dict[tuple[str, int, Axis], tuple[list[str], dict[str, str]]] = {}

@@ -51,7 +51,8 @@ class Suite:
     """The test binary as something to ask."""
 
     binary: Path
-    environment: Mapping[str, str]  # in which it finds its MPI library
+    environment: Mapping[str, str]  # in which it finds its library
+    about: str = "mpi"  # or ofi: whose requirements its tests name
 
     def ask(self, what: str, np: int, arguments: Iterable[str] = ()) -> list[dict[str, Any]]:
         """The JSON lines of --list=`what`. Raises WrongUse with what the suite says against the arguments."""
@@ -72,7 +73,7 @@ class Suite:
             raise CannotRun(f"{self.binary} --list={what} did not end within {LIST_SECONDS} s") from None
         said = (done.stderr.strip() or "it said nothing").splitlines()[-1]
         if done.returncode == 2:
-            raise WrongUse(re.sub(r"^assay(-suite)?: ", "", said))
+            raise WrongUse(re.sub(r"^assay(-[a-z]+)?: ", "", said))
         if done.returncode != 0:
             raise CannotRun(f"{self.binary} --list={what} ended with {done.returncode}: {said}")
         try:

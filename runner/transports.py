@@ -23,14 +23,8 @@ from runner.model import CannotRun, WrongUse
 OWN = "own"
 PROVIDERS = ("assay_tcp",)
 UCX = "ucx"
-# Of libfabric itself: our name, and libfabric's. A semicolon would end a word of the shell.
-FABRIC = {
-    "tcp": "tcp",
-    "tcp_rxm": "tcp;ofi_rxm",
-    "shm": "shm",
-    "udp_rxd": "udp;ofi_rxd",
-    "sockets": "sockets",
-}
+# Of libfabric itself, which has a semicolon where we have a plus: that would end a word of the shell.
+FABRIC = ("tcp", "tcp+ofi_rxm", "shm", "udp+ofi_rxd", "sockets")
 # Switches of a provider (transports/core/settings.hpp), and the form of their values; "" for none.
 SWITCHES = {
     "no_tagged": "",
@@ -112,7 +106,7 @@ def environment(transport: Transport, about: Mapping[str, Any], folder: Path, sp
     told = about.get("transport", {}).get("ucx" if transport.provider == UCX else "environment")
     if told is None:
         raise WrongUse(f"--transport {transport.spec}: it is not known how {spec} is told to use it")
-    name = FABRIC.get(transport.provider, transport.provider)
+    name = transport.provider.replace("+", ";")
     found = {key: value.replace("{provider}", name) for key, value in told.items()}
     if transport.ours:
         found["FI_PROVIDER_PATH"] = str(folder)

@@ -249,14 +249,16 @@ def _prepare_library(request: Request, library: targets.Library, console: Consol
         console.print(f"assay: {text}", highlight=False)
 
     folder = build.build(library, request.preset, note=say)
-    suite = plan.Suite(build.suite(folder), targets.list_environment(library))
+    ours = library.family == targets.OFI or any(transport.ours for transport in request.over())
+    providers = build.transports(request.preset, note=say) if ours else Path()
+    binary = build.suite(folder, library)
+    suite = plan.Suite(binary, targets.list_environment(library, providers))
     told = suite.ask("build", 1)
-    binary = str(told[0].get("binary", "")) if told else ""
+    digest = str(told[0].get("binary", "")) if told else ""
     prepared = []
     for transport in request.over():
-        providers = build.transports(request.preset, note=say) if transport.ours else Path()
         for np in dict.fromkeys(request.np):
-            target = targets.make_target(library, np, build.suite(folder), request.wishes, transport, providers)
+            target = targets.make_target(library, np, binary, request.wishes, transport, providers)
             target = replace(target, threads=request.options.threads)
             made = plan.make(suite, np, request.selection, request.order, request.shard)
             if transport.provider:
@@ -268,7 +270,7 @@ def _prepare_library(request: Request, library: targets.Library, console: Consol
                 )
             if out is not None and _plan_path(out, target).exists():  # the sources may have changed since
                 made = replace(made, cases=plan.read(_plan_path(out, target)))
-            prepared.append(Prepared(target, made, binary, library.key))
+            prepared.append(Prepared(target, made, digest, library.key))
     return prepared
 
 

@@ -70,7 +70,7 @@ def requirements(suite: Suite, np: int, wish: Wish) -> list[dict[str, Any]]:
             **{key: entry[key] for key in ("section", "level", "since", "procedures", "text")},
             "tests": tests[name],
         }
-        for name, entry in standard.catalogue().items()
+        for name, entry in standard.catalogue(suite.about).items()
         if wish.has(entry["section"], entry["since"]) and not (wish.untested and tests[name])
     ]
     return sorted(found, key=lambda line: standard.section_order(str(line["section"])))

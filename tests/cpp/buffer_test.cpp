@@ -1,6 +1,7 @@
 // Buffers: what was filled is accepted, and any single byte that is wrong is found, with its kind. All byte positions of
 // every layout of the catalogue and every placement, by brute force against the type map itself.
 #include "framework/buffer.hpp"
+#include "framework/catalogues.hpp"
 #include "framework/record.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // Plans of the real suites, without MPI_Init.
+#include "framework/catalogues.hpp"
 #include "framework/plan.hpp"
 
 #include <algorithm>

@@ -31,7 +31,7 @@ def test_best_is_taken_size_by_size() -> None:
 def test_ours_is_held_against_the_better_of_both() -> None:
     measured = {
         "tcp": [Point(8, 8.0, 1.0), Point(1 << 20, 300.0, 3000.0)],
-        "tcp_rxm": [Point(8, 6.0, 1.0), Point(1 << 20, 400.0, 2000.0)],
+        "tcp+ofi_rxm": [Point(8, 6.0, 1.0), Point(1 << 20, 400.0, 2000.0)],
         "assay_tcp": [Point(8, 12.0, 1.0), Point(1 << 20, 200.0, 4500.0)],
         "raw_tcp": [Point(8, 1.0, 1.0), Point(1 << 20, 100.0, 9000.0)],
     }

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 from reports.requirements import CHAPTERS, catalogue, chapter, cited, files, is_in, procedures
 
@@ -21,7 +22,16 @@ def named_by_tests() -> dict[str, list[str]]:
 
 def home() -> dict[str, str]:
     """id → the file of standard/ that it stands in."""
-    return {entry["id"]: str(path.relative_to(REPO)) for path, entries in files().items() for entry in entries}
+    return {
+        entry["id"]: str(path.relative_to(REPO))
+        for about in ("mpi", "ofi")
+        for path, entries in files(about).items()
+        for entry in entries
+    }
+
+
+def known() -> dict[str, dict[str, Any]]:
+    return {**catalogue(), **catalogue("ofi")}
 
 
 def test_every_test_names_requirements_of_the_catalogue() -> None:
@@ -30,7 +40,7 @@ def test_every_test_names_requirements_of_the_catalogue() -> None:
     unknown = [
         f'{", ".join(paths)} names the requirement "{name}", which stands in no file of standard/: add it there'
         for name, paths in named.items()
-        if name not in catalogue()
+        if name not in known()
     ]
     assert not unknown, "\n".join(unknown)
 
@@ -49,19 +59,21 @@ def test_every_test_names_at_least_one() -> None:
     for path in sorted((REPO / "suites").glob("*/*.cpp")):
         text = path.read_text()
         named = len(re.findall(r"requirements\{\s*\"", text))
-        tests = text.count("ASSAY_TEST(")
+        tests = len(re.findall(r"^(?:ASSAY|OFI)_TEST\(", text, re.MULTILINE))
         assert tests == named, f"{path}: {tests} tests, {named} of them name requirements"
 
 
 def test_entries_are_complete() -> None:
     for name, path in home().items():
-        entry, where = catalogue()[name], f'{path}, requirement "{name}"'
+        entry, where = known()[name], f'{path}, requirement "{name}"'
         assert set(entry) == {"id", "section", "level", "since", "procedures", "text"}, where
         assert entry["level"] in LEVELS, where
-        assert re.fullmatch(r"\d+(\.\d+)*", entry["section"]), where
-        assert re.fullmatch(r"[1-5]\.\d", entry["since"]), where
         assert entry["text"].endswith("."), where
-        assert entry["procedures"] and all(p.startswith("MPI_") for p in entry["procedures"]), where
+        assert re.fullmatch(r"[1-5]\.\d+", entry["since"]), where
+        ofi = name.startswith("ofi.")
+        assert re.fullmatch(r"fi_\w+\(3\)" if ofi else r"\d+(\.\d+)*", entry["section"]), where
+        prefix = "fi_" if ofi else "MPI_"
+        assert entry["procedures"] and all(p.startswith(prefix) for p in entry["procedures"]), where
 
 
 def test_the_lines_that_cmake_reads_have_their_form() -> None:
@@ -79,8 +91,8 @@ def test_requirements_name_procedures_of_the_standard() -> None:
     unknown = [
         f'{path}, requirement "{name}": MPI-5.0 has no procedure {procedure}'
         for name, path in home().items()
-        for procedure in catalogue()[name]["procedures"]
-        if procedure not in procedures() and procedure not in removed
+        for procedure in known()[name]["procedures"]
+        if procedure.startswith("MPI_") and procedure not in procedures() and procedure not in removed
     ]
     assert not unknown, "\n".join(unknown)
 

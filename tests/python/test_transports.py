@@ -27,7 +27,7 @@ def library(family: str, version: str) -> Library:
         ("assay_tcp", "assay_tcp"),
         ("assay_tcp:no_rma", "assay_tcp:no_rma"),
         ("assay_tcp:no_rma+eager=0", "assay_tcp:no_rma+eager=0"),
-        ("tcp_rxm", "tcp_rxm"),
+        ("tcp+ofi_rxm", "tcp+ofi_rxm"),
         ("ucx", "ucx"),
     ],
 )
@@ -94,7 +94,7 @@ def test_own_choice_is_left_alone() -> None:
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("tcp_rxm", {"MPIR_CVAR_CH4_NETMOD": "ofi", "FI_PROVIDER": "tcp;ofi_rxm"}),
+        ("tcp+ofi_rxm", {"MPIR_CVAR_CH4_NETMOD": "ofi", "FI_PROVIDER": "tcp;ofi_rxm"}),
         ("ucx", {"MPIR_CVAR_CH4_NETMOD": "ucx"}),
     ],
 )
