@@ -46,6 +46,7 @@ void traffic::write(wire::counters const& wire, bool closed) const {
     entry("wire_accepted", wire.accepted);
     entry("wire_writes", wire.writes);
     entry("wire_reads", wire.reads);
+    entry("wire_held", wire.held);
     std::fprintf(file, "\"closed\": %s}\n", closed ? "true" : "false");
     if (std::fclose(file) == 0) (void)std::rename(unfinished.c_str(), path.c_str());
 }

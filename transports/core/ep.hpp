@@ -241,8 +241,9 @@ int query_atomic(fi_datatype type, fi_op op, fi_atomic_attr* about, std::uint64_
 int open_ep(domain& in, fi_info* info, fid_ep** made, void* context);
 inline endpoint& endpoint_of(fid_ep* it) { return static_cast<endpoint&>(*it); }
 
-// What a transport brings: its name, and a wire. Defined by transports/<name>/provider.cpp.
+// What a transport brings: its name, its own switches, and a wire. Defined by transports/<name>/provider.cpp.
 extern char const provider_name[];
+bool is_wire_switch(std::string_view name, std::string_view value);
 std::unique_ptr<wire::wire> make_wire(wire::sink& sink, settings const& how);
 wire::address default_address(settings const& how);
 

@@ -53,6 +53,27 @@ bool endpoint::ready(wire::peer to) {
     return wire_->ready(to);
 }
 
+namespace {
+
+// Streams are told apart by what libfabric's clients put into tags: the context above, the tag of a message below.
+wire::lane lane_of(packet const& head) {
+    auto const low = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits); };
+    switch (head.what) {
+    case kind::message: return {.context = low(head.tag >> 32), .tag = low(head.tag)};
+    // Both were asked for, by a side that does nothing with their memory before they are there.
+    case kind::bulk: return {.tag = low(head.other), .unordered = true};
+    case kind::found: return {.tag = low(head.id), .unordered = true};
+    case kind::offer:
+    case kind::grant:
+    case kind::read:
+    case kind::done:
+    case kind::credit: return {.control = true};
+    default: return {.tag = low(head.other)}; // by the memory they go to
+    }
+}
+
+} // namespace
+
 // Every segment leaves here: it takes along what is owed to its receiver.
 bool endpoint::dispatch(wire::peer to, packet& head, std::span<iovec const> payload, wire::memory how, void* token) {
     if (peers_.size() <= to) peers_.resize(to + 1);
@@ -63,7 +84,7 @@ bool endpoint::dispatch(wire::peer to, packet& head, std::span<iovec const> payl
         traffic_.next_note *= 2;
         traffic_.write(wire_->counted(), false);
     }
-    return wire_->send(to, &head, payload, how, token);
+    return wire_->send(to, &head, payload, lane_of(head), how, token);
 }
 
 std::unique_ptr<request> endpoint::begin(request::kind what, pieces const& memory, manner const& how, wire::peer to) {

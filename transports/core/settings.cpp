@@ -1,5 +1,7 @@
 #include "transports/core/settings.hpp"
 
+#include "transports/core/ep.hpp"
+
 #include <charconv>
 #include <cstdlib>
 #include <rdma/fi_domain.h>
@@ -8,28 +10,21 @@
 namespace assay::ofi {
 namespace {
 
-bool number(std::string_view text, std::size_t& value) {
-    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc{} && end == text.data() + text.size() && !text.empty();
-}
-
 bool apply(settings& to, std::string_view word) {
     auto const equal = word.find('=');
     auto const name = word.substr(0, equal);
     auto const value = equal == std::string_view::npos ? std::string_view{} : word.substr(equal + 1);
     if (equal != std::string_view::npos) {
-        if (name == "eager") return number(value, to.eager);
-        if (name == "credit") return number(value, to.window);
-        if (name == "inject") return number(value, to.inject);
+        if (name == "eager") return read_number(value, to.eager);
+        if (name == "credit") return read_number(value, to.window);
+        if (name == "inject") return read_number(value, to.inject);
         if (name == "interface") {
             to.interface = value;
             return !value.empty();
         }
-        if (name == "nodelay" && (value == "0" || value == "1")) {
-            to.nodelay = value == "1";
-            return true;
-        }
-        return false;
+        if (!is_wire_switch(name, value)) return false;
+        to.wire.insert_or_assign(std::string(name), std::string(value));
+        return true;
     }
     struct part {
         std::string_view name;
@@ -54,6 +49,11 @@ bool apply(settings& to, std::string_view word) {
 
 } // namespace
 
+bool read_number(std::string_view text, std::size_t& value) {
+    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc{} && end == text.data() + text.size() && !text.empty();
+}
+
 settings read_settings(char const* switches, char const* fault_name, char const* counters) {
     settings found;
     if (counters) found.counters = counters;
@@ -65,7 +65,8 @@ settings read_settings(char const* switches, char const* fault_name, char const*
             found.wrong = "ASSAY_TRANSPORT: " + std::string(word) + " is no switch";
         left = end == std::string_view::npos ? std::string_view{} : left.substr(end + 1);
     }
-    std::string_view const name = fault_name ? fault_name : "";
+    if (fault_name) found.fault_name = fault_name;
+    std::string_view const name = found.fault_name;
     if (name == "stale_rematch") found.planted = fault::stale_rematch;
     else if (name == "inject_not_copied") found.planted = fault::inject_not_copied;
     else if (name == "cq_wrong_length") found.planted = fault::cq_wrong_length;

@@ -2,7 +2,9 @@
 // ASSAY_COUNTERS=DIR has each endpoint write its counters there, ASSAY_FAULT=NAME plants a fault.
 #pragma once
 #include <cstddef>
+#include <map>
 #include <string>
+#include <string_view>
 
 namespace assay::ofi {
 
@@ -24,14 +26,17 @@ struct settings {
     std::size_t eager = 64 * 1024;        // eager=BYTES: longer messages are announced before they are sent
     std::size_t window = 4 * 1024 * 1024; // credit=BYTES: eager bytes for one peer that wait for a receive there
     std::size_t inject = 4 * 1024;        // inject=BYTES: the longest message that fi_inject takes
-    bool nodelay = true;                  // nodelay=0
     std::string interface;                // interface=NAME: to listen at; default one that is not loopback
     std::string counters;                 // folder
     fault planted = fault::none;
-    std::string wrong; // why nothing is offered: a word that is none of these
+    std::string fault_name;                  // may be one of the transport's
+    std::map<std::string, std::string> wire; // the transport's own switches, NAME=VALUE
+    std::string wrong;                       // why nothing is offered: a word that is none of these
 };
 
 settings const& configured(); // read once
 settings read_settings(char const* switches, char const* fault_name, char const* counters);
+
+bool read_number(std::string_view text, std::size_t& value);
 
 } // namespace assay::ofi

@@ -1,13 +1,11 @@
 // One connection: what is on its way in, and the queue of what goes out.
 #pragma once
-#include "transports/wire/wire.hpp"
+#include "transports/wire/pieces.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <deque>
-#include <memory>
-#include <vector>
 
 namespace assay::tcp {
 
@@ -16,16 +14,14 @@ class outgoing {
 public:
     static constexpr std::size_t most_pieces = 16;
 
-    outgoing(void const* head, std::span<iovec const> payload) : payload_(payload.begin(), payload.end()) {
-        std::uint64_t size = 0;
-        for (auto const& piece : payload) size += piece.iov_len;
+    outgoing(void const* head, std::span<iovec const> payload) : payload_(payload) {
+        std::uint64_t const size = payload_.left();
         std::memcpy(front_.data(), &size, sizeof size);
         std::memcpy(front_.data() + sizeof size, head, wire::head_size);
         front_size_ = sizeof size + wire::head_size;
-        left_ = size + front_size_;
     }
     // The greeting: bytes without a payload.
-    explicit outgoing(std::span<std::byte const> bytes) : front_size_(bytes.size()), left_(bytes.size()) {
+    explicit outgoing(std::span<std::byte const> bytes) : front_size_(bytes.size()), payload_({}) {
         std::copy(bytes.begin(), bytes.end(), front_.begin());
     }
 
@@ -34,47 +30,25 @@ public:
         std::size_t count = 0;
         if (begun_ < front_size_)
             pieces[count++] = {const_cast<std::byte*>(front_.data()) + begun_, front_size_ - begun_};
-        for (auto const& piece : payload_)
-            if (piece.iov_len > 0 && count < most) pieces[count++] = piece;
-        return count;
+        return count + payload_.rest(pieces + count, most - count);
     }
     void advance(std::size_t size) {
-        left_ -= size;
         auto const front = std::min(size, front_size_ - begun_);
         begun_ += front;
-        size -= front;
-        for (auto& piece : payload_) {
-            auto const part = std::min(size, piece.iov_len);
-            piece.iov_base = static_cast<std::byte*>(piece.iov_base) + part;
-            piece.iov_len -= part;
-            size -= part;
-        }
+        payload_.advance(size - front);
     }
-    bool empty() const { return left_ == 0; }
-    std::uint64_t left() const { return left_; }
+    bool empty() const { return left() == 0; }
+    std::uint64_t left() const { return front_size_ - begun_ + payload_.left(); }
 
     // Keeps a copy of what is left, so that the memory it came from is free.
-    void own() {
-        std::size_t size = 0;
-        for (auto const& piece : payload_) size += piece.iov_len;
-        copy_ = std::make_unique<std::byte[]>(size);
-        auto* at = copy_.get();
-        for (auto const& piece : payload_) {
-            if (piece.iov_len == 0) continue;
-            std::memcpy(at, piece.iov_base, piece.iov_len);
-            at += piece.iov_len;
-        }
-        payload_.assign(1, {copy_.get(), size});
-    }
+    void own() { payload_.own(); }
 
     void* token = nullptr;
 
 private:
     std::array<std::byte, 80> front_; // size and head, or the greeting
     std::size_t front_size_ = 0, begun_ = 0;
-    std::vector<iovec> payload_;
-    std::unique_ptr<std::byte[]> copy_;
-    std::uint64_t left_ = 0;
+    wire::outgoing payload_;
 };
 
 struct link {
@@ -94,8 +68,7 @@ struct link {
     std::array<std::byte, greeting_size> partial; // of a greeting or of a size and head
     std::size_t partial_size = 0;
     bool in_payload = false;
-    std::uint64_t missing = 0; // bytes of the payload that have not come
-    std::vector<iovec> places; // for these, as far as they have a place
+    wire::incoming payload;
     void* token = nullptr;
 
     std::deque<outgoing> queue;
@@ -136,40 +109,6 @@ struct link {
             queue.pop_front();
             if (done) sent(done); // may send more
         }
-    }
-
-    // Takes places for a payload, as many of them as it can fill.
-    void place(std::span<iovec const> given) {
-        places.clear();
-        auto left = missing;
-        for (auto const& one : given) {
-            auto const part = std::min<std::uint64_t>(one.iov_len, left);
-            if (part > 0) places.push_back({one.iov_base, static_cast<std::size_t>(part)});
-            left -= part;
-        }
-    }
-    // `size` bytes of the payload have come to their places.
-    void fill(std::size_t size) {
-        missing -= size;
-        std::size_t full = 0;
-        for (auto& one : places) {
-            auto const part = std::min(size, one.iov_len);
-            one.iov_base = static_cast<std::byte*>(one.iov_base) + part;
-            one.iov_len -= part;
-            size -= part;
-            if (one.iov_len == 0) ++full;
-        }
-        places.erase(places.begin(), places.begin() + static_cast<std::ptrdiff_t>(full));
-    }
-    void copy(std::byte const* data, std::size_t size) {
-        std::size_t placed = 0;
-        for (auto const& one : places) {
-            auto const part = std::min(size - placed, one.iov_len);
-            std::memcpy(one.iov_base, data + placed, part);
-            placed += part;
-        }
-        fill(placed);
-        missing -= size - placed; // has no place
     }
 };
 

@@ -1,13 +1,12 @@
 #include "transports/tcp/tcp.hpp"
 
 #include "transports/tcp/link.hpp"
+#include "transports/wire/interfaces.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <ifaddrs.h>
-#include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -22,6 +21,8 @@ namespace assay::tcp {
 namespace {
 
 using wire::address;
+using wire::as_sockaddr;
+using wire::length;
 using wire::memory;
 using wire::peer;
 
@@ -31,18 +32,11 @@ constexpr int events_per_poll = 64;
 
 [[noreturn]] void fail(char const* what) { throw std::system_error(errno, std::generic_category(), what); }
 
-sockaddr const* as_sockaddr(address const& where) { return reinterpret_cast<sockaddr const*>(where.data()); }
-socklen_t length(address const& where) { return static_cast<socklen_t>(where.size()); }
-
 msghdr message_of(iovec* pieces, std::size_t count) {
     msghdr message{};
     message.msg_iov = pieces;
     message.msg_iovlen = count;
     return message;
-}
-
-address from_sockaddr(sockaddr const* a) {
-    return {reinterpret_cast<char const*>(a), a->sa_family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in)};
 }
 
 class tcp_wire final : public wire::wire {
@@ -68,7 +62,8 @@ public:
     peer reach(address const& where) override;
     address const& address_of(peer who) const override { return *peers_[who].where; }
     bool ready(peer to) override;
-    bool send(peer to, void const* head, std::span<iovec const> payload, memory how, void* token) override;
+    bool send(peer to, void const* head, std::span<iovec const> payload, ::assay::wire::lane const& where, memory how,
+              void* token) override;
     void withdraw(void* token) override;
     bool poll() override;
     int wait_fd() const override { return epoll_; }
@@ -117,17 +112,14 @@ private:
 };
 
 address tcp_wire::listen(address const& where) {
-    address const at = where.empty() ? any_port() : where;
+    address const at = where.empty() ? ::assay::wire::any_port() : where;
     listener_ = socket(as_sockaddr(at)->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (listener_ < 0) fail("socket");
     if (bind(listener_, as_sockaddr(at), length(at)) < 0) fail("bind");
     if (::listen(listener_, SOMAXCONN) < 0) fail("listen");
-    sockaddr_storage got{};
-    socklen_t size = sizeof got;
-    if (getsockname(listener_, reinterpret_cast<sockaddr*>(&got), &size) < 0) fail("getsockname");
     epoll_event event{.events = EPOLLIN, .data = {.ptr = nullptr}};
     if (epoll_ctl(epoll_, EPOLL_CTL_ADD, listener_, &event) < 0) fail("epoll_ctl");
-    self_ = from_sockaddr(reinterpret_cast<sockaddr const*>(&got));
+    self_ = ::assay::wire::bound_to(listener_);
     return self_;
 }
 
@@ -206,7 +198,8 @@ bool tcp_wire::ready(peer to) {
     return out.error || !out.connecting;
 }
 
-bool tcp_wire::send(peer to, void const* head, std::span<iovec const> payload, memory how, void* token) {
+bool tcp_wire::send(peer to, void const* head, std::span<iovec const> payload, ::assay::wire::lane const&, memory how,
+                    void* token) {
     link* out = peers_[to].out;
     if (!out) out = connect(to);
     ++counted_.segments_sent;
@@ -232,7 +225,7 @@ bool tcp_wire::send(peer to, void const* head, std::span<iovec const> payload, m
 
 void tcp_wire::withdraw(void* token) {
     for (auto& one : links_)
-        if (one && one->in_payload && one->token == token) one->places.clear();
+        if (one && one->in_payload && one->token == token) one->payload.drop_places();
 }
 
 bool tcp_wire::poll() {
@@ -289,15 +282,16 @@ void tcp_wire::read(link& one) {
     for (int round = 0; round < reads_per_poll && !one.error; ++round) {
         std::array<iovec, outgoing::most_pieces> pieces;
         std::size_t count = 0, direct = 0;
-        bool const payload = one.in_payload && !one.places.empty();
+        bool const payload = one.in_payload && !one.payload.places().empty();
         if (payload)
-            for (auto const& place : one.places) {
+            for (auto const& place : one.payload.places()) {
                 pieces[count++] = place;
                 direct += place.iov_len;
             }
         std::size_t wanted = direct;
         if (!payload ||
-            direct == one.missing) { // else the end of the payload has no place and must not go to scratch yet
+            direct ==
+                one.payload.missing()) { // else the end of the payload has no place and must not go to scratch yet
             pieces[count++] = {scratch_.data(), scratch_.size()};
             wanted += scratch_.size();
         }
@@ -314,8 +308,8 @@ void tcp_wire::read(link& one) {
         counted_.bytes_received += n;
         auto const placed = std::min(n, direct);
         if (placed > 0) {
-            one.fill(placed);
-            if (one.missing == 0) end_payload(one);
+            one.payload.fill(placed);
+            if (one.payload.missing() == 0) end_payload(one);
         }
         if (n > placed) parse(one, scratch_.data(), n - placed);
         if (n < wanted) return;
@@ -325,11 +319,11 @@ void tcp_wire::read(link& one) {
 void tcp_wire::parse(link& one, std::byte const* data, std::size_t size) {
     while (size > 0 && !one.error) {
         if (one.in_payload) {
-            auto const part = static_cast<std::size_t>(std::min<std::uint64_t>(size, one.missing));
-            one.copy(data, part);
+            auto const part = static_cast<std::size_t>(std::min<std::uint64_t>(size, one.payload.missing()));
+            one.payload.store(data, part);
             data += part;
             size -= part;
-            if (one.missing == 0) end_payload(one);
+            if (one.payload.missing() == 0) end_payload(one);
             continue;
         }
         std::size_t const whole = one.greeted ? link::prefix_size : link::greeting_size;
@@ -361,18 +355,19 @@ bool tcp_wire::greeted(link& one) {
 }
 
 void tcp_wire::begin(link& one) {
-    std::memcpy(&one.missing, one.partial.data(), sizeof one.missing);
+    std::uint64_t size = 0;
+    std::memcpy(&size, one.partial.data(), sizeof size);
     ++counted_.segments_received;
-    auto const placed = sink_.begun(one.from, one.partial.data() + sizeof one.missing, one.missing);
+    auto const placed = sink_.begun(one.from, one.partial.data() + sizeof size, size);
     one.token = placed.token;
     one.in_payload = true;
-    one.place(placed.places);
-    if (one.missing == 0) end_payload(one);
+    one.payload.expect(size, placed.places);
+    if (one.payload.missing() == 0) end_payload(one);
 }
 
 void tcp_wire::end_payload(link& one) {
     one.in_payload = false;
-    one.places.clear();
+    one.payload.expect(0);
     sink_.arrived(one.from, one.token);
 }
 
@@ -435,30 +430,5 @@ bool tcp_wire::flush(std::chrono::milliseconds limit) {
 } // namespace
 
 std::unique_ptr<wire::wire> make(wire::sink& sink, options const& how) { return std::make_unique<tcp_wire>(sink, how); }
-
-address any_port(std::string const& interface) {
-    ifaddrs* all = nullptr;
-    if (getifaddrs(&all) < 0) fail("getifaddrs");
-    std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> const owner(all, freeifaddrs);
-    ifaddrs const* best = nullptr;
-    auto const rank = [](ifaddrs const* one) { // IPv4 before IPv6, others before loopback
-        return (one->ifa_flags & IFF_LOOPBACK ? 0 : 2) + (one->ifa_addr->sa_family == AF_INET ? 1 : 0);
-    };
-    for (auto const* one = all; one; one = one->ifa_next) {
-        if (!one->ifa_addr || !(one->ifa_flags & IFF_UP)) continue;
-        int const family = one->ifa_addr->sa_family;
-        if (family != AF_INET && family != AF_INET6) continue;
-        // Link-local addresses need a scope that other machines do not share.
-        if (family == AF_INET6 &&
-            IN6_IS_ADDR_LINKLOCAL(&reinterpret_cast<sockaddr_in6 const*>(one->ifa_addr)->sin6_addr))
-            continue;
-        if (interface.empty() ? !best || rank(one) > rank(best) : interface == one->ifa_name && !best) best = one;
-    }
-    if (!best) {
-        errno = ENODEV;
-        fail(interface.empty() ? "no network interface is up" : interface.c_str());
-    }
-    return from_sockaddr(best->ifa_addr);
-}
 
 } // namespace assay::tcp

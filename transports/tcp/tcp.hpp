@@ -18,8 +18,4 @@ struct options {
 
 std::unique_ptr<wire::wire> make(wire::sink& sink, options const& how);
 
-// An address to listen at: of the first interface that is up, one that is not loopback if there is one; `interface` names
-// another. Port 0. Throws std::system_error.
-wire::address any_port(std::string const& interface = "");
-
 } // namespace assay::tcp

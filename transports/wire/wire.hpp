@@ -1,4 +1,5 @@
-// What a transport implements: segments between processes, reliable and in order. It knows neither libfabric nor MPI.
+// What a transport implements: segments between processes, reliable and in order (but for those whose lane says that it does
+// not matter). It knows neither libfabric nor MPI.
 //
 // A segment is a head of head_size bytes and a payload of any size. Peers are reached by address, and a connection is
 // made when the first segment goes to or comes from a peer. A wire is driven from one thread at a time, never blocks but in
@@ -24,6 +25,13 @@ enum class memory {
     copy    // the wire keeps a copy of what it cannot hand on at once
 };
 
+// Which segments belong together. A wire with several streams spreads them by it, one with a single stream need not look.
+struct lane {
+    std::uint32_t context = 0, tag = 0;
+    bool control = false;   // what the two sides arrange between them: no data of a program
+    bool unordered = false; // nothing depends on its place among the other segments
+};
+
 // Where a payload goes. What does not fit is dropped.
 struct placement {
     std::span<iovec const> places;
@@ -47,7 +55,8 @@ struct counters {
     std::uint64_t segments_sent = 0, segments_received = 0;
     std::uint64_t bytes_sent = 0, bytes_received = 0; // as given to the system, with what the wire adds
     std::uint64_t connections = 0, accepted = 0;
-    std::uint64_t writes = 0, reads = 0; // calls of the system
+    std::uint64_t writes = 0, reads = 0; // calls of the system, or packets
+    std::uint64_t held = 0;              // segments that came before their turn
 };
 
 class wire {
@@ -69,7 +78,8 @@ public:
 
     // Sends a segment. True: the memory is free. False (only with memory::borrow): sent(token) or failed(token) follows.
     // A peer that cannot be reached is reported later. `head` is copied.
-    virtual bool send(peer to, void const* head, std::span<iovec const> payload, memory how, void* token) = 0;
+    virtual bool send(peer to, void const* head, std::span<iovec const> payload, lane const& where, memory how,
+                      void* token) = 0;
 
     // What still comes for this token is dropped, and arrived() follows all the same: its places are about to vanish.
     virtual void withdraw(void* token) = 0;

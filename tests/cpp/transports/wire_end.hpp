@@ -1,0 +1,101 @@
+// For tests of wires: one end, and all that it reported.
+#pragma once
+#include "transports/sctp/sctp.hpp"
+#include "transports/tcp/tcp.hpp"
+#include "transports/wire/interfaces.hpp"
+
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <gtest/gtest.h>
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace assay::wire {
+
+using bytes = std::vector<unsigned char>;
+
+inline bytes pattern(std::size_t size, unsigned seed) {
+    bytes data(size);
+    for (std::size_t k = 0; k < size; ++k) data[k] = static_cast<unsigned char>(k * 7 + seed + (k >> 8));
+    return data;
+}
+
+class end : public sink {
+public:
+    template <typename Make> explicit end(Make make) : wire_(make(*this)), name(wire_->listen(any_port("lo"))) {}
+    ~end() override { wire_.reset(); }
+
+    struct segment {
+        peer from;
+        unsigned char mark; // first byte of the head
+        bytes payload;
+    };
+
+    bool send(address const& to, unsigned char mark, bytes const& payload, memory how = memory::borrow,
+              void* token = nullptr, lane const& where = {}) {
+        std::array<unsigned char, head_size> head{mark};
+        iovec const pieces[] = {
+            {const_cast<unsigned char*>(payload.data()), payload.size() / 3},
+            {const_cast<unsigned char*>(payload.data()) + payload.size() / 3, payload.size() - payload.size() / 3}};
+        return wire_->send(wire_->reach(to), head.data(), pieces, where, how, token);
+    }
+
+    placement begun(peer from, std::byte const* head, std::uint64_t size) override {
+        auto it = std::make_unique<segment>(segment{from, static_cast<unsigned char>(head[0]), bytes(size, 0xa5)});
+        auto& data = it->payload;
+        places_.clear();
+        auto const room = std::min<std::size_t>(size, room_for);
+        places_.push_back({data.data(), room / 2});
+        places_.push_back({data.data() + room / 2, room - room / 2});
+        return {places_, it.release()};
+    }
+    void arrived(peer from, void* token) override {
+        std::unique_ptr<segment> const it(static_cast<segment*>(token));
+        EXPECT_EQ(it->from, from);
+        got.push_back(std::move(*it));
+        if (on_arrival) on_arrival(got.back());
+    }
+    void lost(void* token) override {
+        delete static_cast<segment*>(token);
+        ++losses;
+    }
+    void sent(void* token) override { freed.push_back(token); }
+    void failed(void* token, int error) override { failures[token] = error; }
+    void closed(peer, int error) override { closings.push_back(error); }
+
+private:
+    std::vector<iovec> places_;
+    std::unique_ptr<wire> wire_;
+
+public:
+    wire& operator*() { return *wire_; }
+    address name;
+    std::size_t room_for = ~std::size_t{0};
+    std::function<void(segment const&)> on_arrival;
+    std::vector<segment> got;
+    std::vector<void*> freed;
+    std::map<void*, int> failures;
+    std::vector<int> closings;
+    int losses = 0;
+};
+
+inline sctp::options sctp_options() {
+    auto const* const fault = std::getenv("ASSAY_FAULT");
+    return {.planted = sctp::fault_named(fault ? fault : "")};
+}
+
+// Polls until it holds; false when it takes too long.
+template <typename... Ends> bool until(std::function<bool()> const& holds, Ends&... ends) {
+    auto const limit = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+    while (!holds()) {
+        ((*ends).poll(), ...);
+        if (std::chrono::steady_clock::now() > limit) return false;
+    }
+    return true;
+}
+
+} // namespace assay::wire

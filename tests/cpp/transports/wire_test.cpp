@@ -1,0 +1,160 @@
+// What every wire promises, without libfabric: the same tests for all of them.
+#include "tests/cpp/transports/wire_end.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+namespace assay::wire {
+namespace {
+
+struct over_tcp {
+    static std::unique_ptr<wire> make(sink& to) { return tcp::make(to, {}); }
+};
+struct over_sctp {
+    static std::unique_ptr<wire> make(sink& to) { return sctp::make(to, sctp_options()); }
+};
+
+template <typename Kind> struct wires : testing::Test {
+    static constexpr auto make = Kind::make;
+};
+using kinds = testing::Types<over_tcp, over_sctp>;
+TYPED_TEST_SUITE(wires, kinds);
+
+TYPED_TEST(wires, carriesAllSizesInOrder) {
+    end a(this->make), b(this->make);
+    std::vector<bytes> sent;
+    for (std::size_t const size : {0, 1, 2, 55, 56, 57, 4096, 65535, 262144, 262145, 3'000'001, 0, 17})
+        sent.push_back(pattern(size, static_cast<unsigned>(sent.size())));
+    for (std::size_t k = 0; k < sent.size(); ++k) a.send(b.name, static_cast<unsigned char>(k), sent[k]);
+    ASSERT_TRUE(until([&] { return b.got.size() == sent.size(); }, a, b));
+    for (std::size_t k = 0; k < sent.size(); ++k) {
+        EXPECT_EQ(b.got[k].mark, k);
+        EXPECT_EQ(b.got[k].payload, sent[k]) << k;
+    }
+}
+
+TYPED_TEST(wires, answersOnTheConnectionItWasCalledBy) {
+    end a(this->make), b(this->make);
+    b.on_arrival = [&](end::segment const& it) { b.send((*b).address_of(it.from), 2, {9, 8, 7}, memory::copy); };
+    a.send(b.name, 1, {});
+    ASSERT_TRUE(until([&] { return a.got.size() == 1; }, a, b));
+    EXPECT_EQ(a.got[0].payload, (bytes{9, 8, 7}));
+    EXPECT_EQ((*a).address_of(a.got[0].from), b.name);
+    EXPECT_EQ((*b).counted().connections, 0u);
+    EXPECT_EQ((*b).counted().accepted, 1u);
+}
+
+TYPED_TEST(wires, keepsOrderWhenBothConnectAtOnce) {
+    end a(this->make), b(this->make);
+    for (unsigned char k = 0; k < 100; ++k) {
+        a.send(b.name, k, pattern(k, k), memory::copy);
+        b.send(a.name, k, pattern(k, k), memory::copy);
+    }
+    ASSERT_TRUE(until([&] { return a.got.size() == 100 && b.got.size() == 100; }, a, b));
+    for (unsigned char k = 0; k < 100; ++k) {
+        EXPECT_EQ(a.got[k].mark, k);
+        EXPECT_EQ(b.got[k].payload, pattern(k, k));
+    }
+}
+
+TYPED_TEST(wires, keepsOrderAcrossLanes) {
+    end a(this->make), b(this->make);
+    constexpr unsigned count = 3000;
+    for (unsigned k = 0; k < count; ++k)
+        a.send(b.name, static_cast<unsigned char>(k), pattern(k % 50 == 0 ? 100'000 : k % 300, k), memory::copy,
+               nullptr, {.context = k % 3, .tag = k % 7, .control = k % 11 == 0});
+    ASSERT_TRUE(until([&] { return b.got.size() == count; }, a, b));
+    for (unsigned k = 0; k < count; ++k) {
+        ASSERT_EQ(b.got[k].mark, static_cast<unsigned char>(k)) << k;
+        ASSERT_EQ(b.got[k].payload, pattern(k % 50 == 0 ? 100'000 : k % 300, k)) << k;
+    }
+}
+
+TYPED_TEST(wires, reachesItself) {
+    end a(this->make);
+    auto const data = pattern(100'000, 3);
+    a.send(a.name, 1, data, memory::copy);
+    ASSERT_TRUE(until([&] { return a.got.size() == 1; }, a));
+    EXPECT_EQ(a.got[0].payload, data);
+    EXPECT_EQ((*a).address_of(a.got[0].from), a.name);
+}
+
+TYPED_TEST(wires, saysWhenBorrowedMemoryIsFree) {
+    end a(this->make), b(this->make);
+    auto const data = pattern(20'000'000, 1); // more than the system takes at once
+    int token = 0;
+    EXPECT_FALSE(a.send(b.name, 1, data, memory::borrow, &token));
+    EXPECT_TRUE(a.freed.empty());
+    ASSERT_TRUE(until([&] { return b.got.size() == 1 && a.freed.size() == 1; }, a, b));
+    EXPECT_EQ(a.freed[0], &token);
+    EXPECT_EQ(b.got[0].payload, data);
+}
+
+TYPED_TEST(wires, copiesWhatItCannotSendAtOnce) {
+    end a(this->make), b(this->make);
+    auto data = pattern(20'000'000, 1);
+    auto const kept = data;
+    EXPECT_TRUE(a.send(b.name, 1, data, memory::copy));
+    std::fill(data.begin(), data.end(), std::uint8_t{0});
+    ASSERT_TRUE(until([&] { return b.got.size() == 1; }, a, b));
+    EXPECT_EQ(b.got[0].payload, kept);
+}
+
+TYPED_TEST(wires, dropsWhatHasNoPlace) {
+    end a(this->make), b(this->make);
+    b.room_for = 1000;
+    auto const data = pattern(1'000'000, 5);
+    a.send(b.name, 1, data);
+    a.send(b.name, 2, {42}, memory::copy);
+    ASSERT_TRUE(until([&] { return b.got.size() == 2; }, a, b));
+    EXPECT_TRUE(std::equal(data.begin(), data.begin() + 1000, b.got[0].payload.begin()));
+    EXPECT_EQ(b.got[0].payload[1000], 0xa5);
+    EXPECT_EQ(b.got[1].payload, bytes{42});
+}
+
+TYPED_TEST(wires, reportsAPeerThatIsNotThere) {
+    address gone;
+    {
+        end b(this->make);
+        gone = b.name;
+    }
+    end a(this->make);
+    int token = 0;
+    bytes const data{1, 2, 3};
+    a.send(gone, 1, data, memory::borrow, &token);
+    ASSERT_TRUE(until([&] { return !a.closings.empty(); }, a));
+    EXPECT_EQ(a.failures[&token], ECONNREFUSED);
+    EXPECT_EQ(a.closings[0], ECONNREFUSED);
+}
+
+TYPED_TEST(wires, reportsAPeerThatCloses) {
+    end a(this->make);
+    {
+        end b(this->make);
+        b.send(a.name, 1, {5}, memory::copy);
+        a.send(b.name, 1, {5}, memory::copy);
+        ASSERT_TRUE(until([&] { return a.got.size() == 1 && b.got.size() == 1; }, a, b));
+    }
+    ASSERT_TRUE(until([&] { return !a.closings.empty(); }, a));
+    EXPECT_EQ(a.closings, std::vector<int>{0});
+}
+
+TYPED_TEST(wires, flushWaitsForTheSystem) {
+    end a(this->make), b(this->make);
+    auto const data = pattern(20'000'000, 1);
+    a.send(b.name, 1, data, memory::copy);
+    EXPECT_FALSE((*a).flush(std::chrono::milliseconds(1))); // nobody reads
+    EXPECT_GT((*a).backlog((*a).reach(b.name)), 0u);
+    ASSERT_TRUE(until([&] { return b.got.size() == 1; }, a, b));
+    EXPECT_TRUE((*a).flush(std::chrono::milliseconds(500))); // the other side may have to acknowledge it
+    EXPECT_EQ((*a).backlog((*a).reach(b.name)), 0u);
+}
+
+TEST(any_port, isOfAnInterface) {
+    EXPECT_NO_THROW(any_port());
+    EXPECT_THROW(any_port("no-such-interface"), std::system_error);
+}
+
+} // namespace
+} // namespace assay::wire

@@ -1,0 +1,199 @@
+// The segments of one association: how they go out in fragments, and how fragments become segments again.
+#pragma once
+#include "transports/sctp/sctp.hpp"
+#include "transports/wire/pieces.hpp"
+
+#include <array>
+#include <cstring>
+#include <deque>
+#include <unordered_map>
+#include <vector>
+
+namespace assay::sctp {
+
+// Before the data of each fragment, in this machine's byte order: both sides run the same code.
+struct front {
+    std::uint32_t number = 0;    // counts the segments whose order matters, and the others
+    std::uint32_t unordered = 0; // 1: of the others
+    std::uint64_t size = 0;      // of the payload of the whole segment
+    std::uint64_t from = 0;      // where in it this fragment begins; at 0 the head of the segment comes first
+};
+
+inline std::uint64_t key_of(front const& it) { return std::uint64_t{it.unordered} << 32 | it.number; }
+
+// A segment on its way out, with what is left of it.
+struct departing {
+    departing(front const& what, void const* head_bytes, std::span<iovec const> data, wire::lane const& by)
+        : next(what), where(by), payload(data) {
+        next.size = payload.left();
+        std::memcpy(head.data(), head_bytes, head.size());
+    }
+    // Makes the next fragment, and goes on behind it.
+    void write(std::vector<std::byte>& fragment) {
+        fragment.resize(fragment_size);
+        std::memcpy(fragment.data(), &next, sizeof next);
+        std::size_t size = sizeof next;
+        if (next.from == 0) {
+            std::memcpy(fragment.data() + size, head.data(), head.size());
+            size += head.size();
+        }
+        auto const taken = payload.take(fragment.data() + size, fragment_size - size);
+        fragment.resize(size + taken);
+        next.from += taken;
+    }
+
+    front next;
+    wire::lane where;
+    std::array<std::byte, wire::head_size> head;
+    wire::outgoing payload;
+    void* token = nullptr;
+};
+
+// What goes to one peer. Segments whose order matters go one behind the other; the others take turns with them, fragment by
+// fragment, so that a long one holds up nothing.
+class departures {
+public:
+    void add(void const* head, std::span<iovec const> payload, wire::lane const& where) {
+        front first;
+        first.unordered = where.unordered ? 1 : 0;
+        first.number = where.unordered ? next_unordered_++ : next_ordered_++;
+        (where.unordered ? unordered_ : ordered_).emplace_back(first, head, payload, where);
+    }
+    // The last one that was added, if no other is behind it; null when all of it has been made into fragments.
+    departing* last(bool unordered) {
+        auto& queue = unordered ? unordered_ : ordered_;
+        return queue.empty() ? nullptr : &queue.back();
+    }
+    bool empty() const { return ordered_.empty() && unordered_.empty() && rest() == 0; }
+
+    // The fragment that is to be sent, with what is left of it; made when there is none. False: nothing to send.
+    // pick(lane) says its stream; done(token) is called for a segment when its last fragment has been made.
+    template <typename Pick, typename Done> bool fill(Pick pick, Done done) {
+        if (rest() > 0) return true;
+        if (ordered_.empty() && unordered_.empty()) return false;
+        bool const other = !unordered_.empty() && (ordered_.empty() || turn_);
+        turn_ = !turn_;
+        auto& queue = other ? unordered_ : ordered_;
+        auto& one = queue.front();
+        stream_ = pick(one.where);
+        first_ = one.next.from == 0;
+        one.write(fragment_);
+        sent_ = 0;
+        if (one.payload.empty()) {
+            void* const token = one.token;
+            queue.pop_front();
+            if (token) done(token);
+        } else if (other) {
+            queue.push_back(std::move(one));
+            queue.pop_front();
+        }
+        return true;
+    }
+    std::byte const* data() const { return fragment_.data() + sent_; }
+    std::size_t rest() const { return fragment_.size() - sent_; }
+    std::uint16_t stream() const { return stream_; }
+    bool first() const { return first_; } // of its segment
+    void advance(std::size_t size) { sent_ += size; }
+
+    std::uint64_t waiting() const {
+        std::uint64_t sum = rest();
+        each([&](departing const& one) { sum += one.payload.left() + wire::head_size; });
+        return sum;
+    }
+    template <typename Visit> void each(Visit visit) const {
+        for (auto const* queue : {&ordered_, &unordered_})
+            for (auto const& one : *queue) visit(one);
+    }
+
+private:
+    std::deque<departing> ordered_, unordered_;
+    std::uint32_t next_ordered_ = 0, next_unordered_ = 0;
+    bool turn_ = false, first_ = false;
+    std::vector<std::byte> fragment_;
+    std::size_t sent_ = 0;
+    std::uint16_t stream_ = 0;
+};
+
+// A segment that is coming in.
+struct arriving {
+    std::array<std::byte, wire::head_size> head;
+    std::uint64_t size = 0, received = 0;
+    bool begun = false; // its place is known
+    void* token = nullptr;
+    wire::incoming payload;
+    std::vector<std::byte> held; // what came before its turn
+};
+
+// What comes from one peer. Segments are begun, and end, in the order of their numbers.
+class arrivals {
+public:
+    // Begin(head, size) → wire::placement, End(token). False: it is no fragment, or one is missing.
+    template <typename Begin, typename End>
+    bool take(std::byte const* data, std::size_t size, bool in_order, Begin begin, End end) {
+        front what;
+        if (size < sizeof what) return false;
+        std::memcpy(&what, data, sizeof what);
+        data += sizeof what;
+        size -= sizeof what;
+        if (what.unordered > 1) return false;
+        auto const ahead = static_cast<std::int32_t>(what.number - next_);
+        bool const any_time = what.unordered || !in_order;
+        if (!any_time && ahead < 0) return false;
+        auto const [at, fresh] = segments_.try_emplace(key_of(what));
+        auto& one = at->second;
+        if (fresh) {
+            if (what.from != 0 || size < wire::head_size) return false;
+            std::memcpy(one.head.data(), data, wire::head_size);
+            data += wire::head_size;
+            size -= wire::head_size;
+            one.size = what.size;
+        }
+        if (what.from != one.received || what.size != one.size || size > one.size - one.received) return false;
+        if (fresh && (any_time || ahead == 0)) start(one, begin);
+        one.received += size;
+        if (one.begun) one.payload.store(data, size);
+        else {
+            if (fresh) ++held;
+            one.held.insert(one.held.end(), data, data + size);
+        }
+        if (!one.begun || one.received < one.size) return true;
+        finish(key_of(what), end);
+        if (any_time) return true;
+        // Those behind it that have come already.
+        for (++next_;; ++next_) {
+            auto const next = segments_.find(next_);
+            if (next == segments_.end()) return true;
+            auto& it = next->second;
+            start(it, begin);
+            it.payload.store(it.held.data(), it.held.size());
+            std::vector<std::byte>().swap(it.held);
+            if (it.received < it.size) return true;
+            finish(next_, end);
+        }
+    }
+    template <typename Visit> void each_begun(Visit visit) {
+        for (auto& [key, one] : segments_)
+            if (one.begun) visit(one);
+    }
+
+    std::vector<std::byte> partial; // of a message whose end has not come
+    std::uint64_t held = 0;         // segments that came before their turn
+
+private:
+    template <typename Begin> void start(arriving& one, Begin begin) {
+        wire::placement const placed = begin(one.head.data(), one.size);
+        one.token = placed.token;
+        one.payload.expect(one.size, placed.places);
+        one.begun = true;
+    }
+    template <typename End> void finish(std::uint64_t key, End end) {
+        void* const token = segments_.at(key).token;
+        segments_.erase(key);
+        end(token);
+    }
+
+    std::unordered_map<std::uint64_t, arriving> segments_;
+    std::uint32_t next_ = 0;
+};
+
+} // namespace assay::sctp

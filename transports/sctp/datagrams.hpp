@@ -1,0 +1,44 @@
+// The UDP socket that packets go through.
+#pragma once
+#include "transports/wire/wire.hpp"
+
+#include <array>
+#include <functional>
+#include <utility>
+#include <vector>
+
+namespace assay::sctp {
+
+class datagrams {
+public:
+    using taker = std::function<void(wire::address const& from, std::byte* packet, std::size_t size)>;
+
+    explicit datagrams(wire::address const& where); // throws std::system_error
+    ~datagrams();
+    datagrams(datagrams const&) = delete;
+    datagrams& operator=(datagrams const&) = delete;
+
+    int fd() const { return fd_; }
+    wire::address const& self() const { return self_; }
+
+    // What the system does not take is lost, as on the way.
+    void send(wire::address const& to, std::byte const* packet, std::size_t size);
+    // Takes what is there, but not for ever. Returns whether there was anything.
+    bool receive(taker const& take);
+    // Peers at whose address nobody listens, as the system was told since the last call.
+    std::vector<wire::address> take_refused() { return std::exchange(refused_, {}); }
+
+    std::uint64_t sent = 0, sent_bytes = 0, received = 0, received_bytes = 0;
+
+private:
+    void note_errors();
+
+    int fd_ = -1;
+    wire::address self_, last_from_;
+    std::vector<wire::address> refused_;
+};
+
+// The largest packet that reaches an address in one piece.
+std::size_t path_mtu(wire::address const& to);
+
+} // namespace assay::sctp

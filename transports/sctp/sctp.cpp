@@ -1,0 +1,661 @@
+#include "transports/sctp/sctp.hpp"
+
+#include "transports/sctp/association.hpp"
+#include "transports/sctp/datagrams.hpp"
+#include "transports/sctp/stack.hpp"
+#include "transports/wire/interfaces.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <system_error>
+#include <unistd.h>
+#include <unordered_set>
+#include <usrsctp.h>
+
+namespace assay::sctp {
+namespace {
+
+using std::chrono::milliseconds;
+using wire::address;
+using wire::memory;
+using wire::peer;
+
+constexpr int messages_per_poll = 64;
+constexpr milliseconds farewell{500};                                   // for peers to take note that a wire is closed
+constexpr std::uint32_t rto_min = 10, rto_max = 1000, rto_initial = 50; // milliseconds
+constexpr std::uint32_t sack_delay = 1;                                 // milliseconds
+constexpr std::uint32_t payload_protocol = 0x41535359;                  // for whoever looks at the packets: ASSY
+constexpr std::byte init{1}, cookie_echo{10};                           // types of a packet's first chunk
+
+[[noreturn]] void fail(char const* what, int error = errno) {
+    throw std::system_error(error, std::generic_category(), what);
+}
+
+in_port_t port_of(address const& where) { // at the same place in both kinds
+    return reinterpret_cast<sockaddr_in const*>(where.data())->sin_port;
+}
+
+sockaddr_conn sconn_of(void* name, in_port_t port) {
+    sockaddr_conn made{};
+    made.sconn_family = AF_CONN;
+    made.sconn_port = port;
+    made.sconn_addr = name;
+    return made;
+}
+
+// Retransmissions, the first after the initial time and each after twice the last, until it is over.
+std::uint16_t attempts(milliseconds timeout) {
+    std::uint16_t count = 0;
+    for (milliseconds::rep left = timeout.count(), step = rto_initial; left > 0; left -= step, ++count)
+        step = std::min<milliseconds::rep>(2 * step, rto_max);
+    return std::max<std::uint16_t>(count, 1);
+}
+
+class sctp_wire final : public wire::wire, private client {
+public:
+    sctp_wire(::assay::wire::sink& sink, options const& how);
+    ~sctp_wire() override;
+
+    address listen(address const& where) override;
+    peer reach(address const& where) override;
+    address const& address_of(peer who) const override;
+    bool ready(peer to) override;
+    bool send(peer to, void const* head, std::span<iovec const> payload, ::assay::wire::lane const& where, memory how,
+              void* token) override;
+    void withdraw(void* token) override;
+    bool poll() override;
+    int wait_fd() const override { return epoll_; }
+    bool flush(milliseconds limit) override;
+    std::uint64_t backlog(peer to) const override {
+        return to < peers_.size() && peers_[to].link ? peers_[to].link->out.waiting() : 0;
+    }
+    ::assay::wire::counters const& counted() const override;
+
+private:
+    // Of an association, from the moment it is wanted.
+    struct association {
+        sctp_assoc_t number = 0;
+        bool up = false;
+        bool leaving = false; // the other side takes no more
+        std::uint16_t streams = 1;
+        departures out;
+        arrivals in;
+    };
+    struct peer_state {
+        std::unique_ptr<association> link;
+        int broken = 0; // to be reported by the next poll()
+        bool refused = false;
+    };
+    struct path { // with the stack's lock
+        address where;
+        void* name; // what the stack calls it
+    };
+    // What came to this wire's own address.
+    struct to_itself {
+        std::array<std::byte, ::assay::wire::head_size> head;
+        std::vector<std::byte> payload;
+    };
+
+    // With the stack's lock.
+    void transmit(peer to, std::byte* packet, std::size_t size) override;
+    bool tend() override;
+    bool pending() override;
+    void wake() override;
+    peer find_path(address const& where);
+    void set_mtu(address const& to);
+    template <typename Value> void set(int option, Value const& value);
+    void abort(sctp_assoc_t number);
+
+    association* connect(peer to);
+    bool take_message();
+    void notified(peer who, sctp_notification const& what);
+    void begin_link(peer who, sctp_assoc_change const& change);
+    void data(peer who, std::byte const* bytes, std::size_t size, bool last);
+    void push(peer to);
+    void break_off(peer who, int error);
+    void settle_broken();
+    void finish(peer who, int error);
+    void deliver_to_itself();
+    std::uint16_t stream_of(association const& by, ::assay::wire::lane const& where) const;
+    bool all_acknowledged();
+    peer_state& about(peer who);
+    void part();
+
+    ::assay::wire::sink& sink_;
+    options how_;
+    stack& stack_ = stack::instance();
+    struct socket* socket_ = nullptr;
+    std::unique_ptr<datagrams> datagrams_;
+    int epoll_ = -1, event_ = -1;
+    bool woken_ = false;
+    std::deque<path> paths_; // by peer
+    std::unordered_map<address, peer> by_address_;
+    std::vector<peer_state> peers_; // by peer, only for whoever drives the wire
+    std::vector<peer> broken_;
+    std::unordered_set<peer> waiting_; // that have something to send
+    std::deque<to_itself> to_itself_;
+    peer self_ = ~peer{0};
+    std::vector<std::byte> scratch_;
+    mutable ::assay::wire::counters counted_;
+    bool moved_ = false;
+};
+
+sctp_wire::sctp_wire(::assay::wire::sink& sink, options const& how) : sink_(sink), how_(how), scratch_(fragment_size) {
+    epoll_ = epoll_create1(EPOLL_CLOEXEC);
+    event_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    epoll_event event{.events = EPOLLIN, .data = {}};
+    if (epoll_ < 0 || event_ < 0 || epoll_ctl(epoll_, EPOLL_CTL_ADD, event_, &event) < 0) fail("epoll");
+}
+
+template <typename Value> void sctp_wire::set(int option, Value const& value) {
+    if (usrsctp_setsockopt(socket_, IPPROTO_SCTP, option, &value, sizeof value) < 0) fail("usrsctp_setsockopt");
+}
+
+address sctp_wire::listen(address const& where) {
+    address const at = where.empty() ? ::assay::wire::any_port() : where;
+    std::unique_lock lock(stack_.mutex);
+    socket_ = usrsctp_socket(AF_CONN, SOCK_SEQPACKET, IPPROTO_SCTP, nullptr, nullptr, 0, nullptr);
+    if (!socket_) fail("usrsctp_socket");
+    usrsctp_set_non_blocking(socket_, 1);
+    for (int const buffer : {SO_SNDBUF, SO_RCVBUF})
+        usrsctp_setsockopt(socket_, SOL_SOCKET, buffer, &how_.buffer, sizeof how_.buffer);
+    int const on = 1;
+    set(SCTP_NODELAY, on);
+    set(SCTP_RECVRCVINFO, on);
+    set(SCTP_EXPLICIT_EOR, on);
+    set(SCTP_FRAGMENT_INTERLEAVE, on);
+    for (auto const type : std::to_array<std::uint16_t>({SCTP_ASSOC_CHANGE, SCTP_SHUTDOWN_EVENT})) {
+        sctp_event event{};
+        event.se_assoc_id = SCTP_FUTURE_ASSOC;
+        event.se_type = type;
+        event.se_on = 1;
+        set(SCTP_EVENT, event);
+    }
+    auto const limit = attempts(how_.timeout);
+    sctp_initmsg begin{};
+    begin.sinit_num_ostreams = begin.sinit_max_instreams = std::max<std::uint16_t>(how_.streams, 2);
+    begin.sinit_max_attempts = limit;
+    begin.sinit_max_init_timeo = rto_max;
+    set(SCTP_INITMSG, begin);
+    sctp_rtoinfo times{};
+    times.srto_initial = rto_initial;
+    times.srto_min = rto_min;
+    times.srto_max = rto_max;
+    set(SCTP_RTOINFO, times);
+    sctp_assocparams limits{};
+    limits.sasoc_asocmaxrxt = limit;
+    set(SCTP_ASSOCINFO, limits);
+    sctp_sack_info sack{};
+    sack.sack_delay = sack_delay;
+    sack.sack_freq = 2;
+    set(SCTP_DELAYED_SACK, sack);
+    sctp_paddrparams wish{};
+    wish.spp_address.ss_family = AF_CONN;
+    wish.spp_flags = SPP_HB_ENABLE;
+    wish.spp_hbinterval = static_cast<std::uint32_t>(std::min<milliseconds::rep>(how_.timeout.count() / 4, 1000));
+    wish.spp_pathmaxrxt = limit;
+    set(SCTP_PEER_ADDR_PARAMS, wish);
+    // SCTP's port is that of UDP, which two wires of a process may share when they have different addresses.
+    for (int attempt = 0;; ++attempt) {
+        datagrams_ = std::make_unique<datagrams>(at);
+        auto self = sconn_of(nullptr, port_of(datagrams_->self()));
+        if (usrsctp_bind(socket_, reinterpret_cast<sockaddr*>(&self), sizeof self) == 0) break;
+        if (errno != EADDRINUSE || port_of(at) != 0 || attempt == 16) fail("usrsctp_bind");
+    }
+    if (usrsctp_listen(socket_, 1) < 0) fail("usrsctp_listen");
+    epoll_event event{.events = EPOLLIN, .data = {}};
+    if (epoll_ctl(epoll_, EPOLL_CTL_ADD, datagrams_->fd(), &event) < 0) fail("epoll_ctl");
+    lock.unlock();
+    stack_.attach(*this);
+    self_ = reach(datagrams_->self());
+    return datagrams_->self();
+}
+
+sctp_wire::~sctp_wire() {
+    for (auto& one : peers_) {
+        if (!one.link) continue;
+        one.link->in.each_begun([&](arriving const& it) { sink_.lost(it.token); });
+        one.link->out.each([&](departing const& it) {
+            if (it.token) sink_.failed(it.token, ECANCELED);
+        });
+    }
+    if (datagrams_) {
+        part();
+        stack_.detach(*this);
+    }
+    if (socket_) {
+        std::lock_guard const lock(stack_.mutex);
+        usrsctp_close(socket_);
+        for (auto const& one : paths_) stack_.remove_peer(one.name);
+    }
+    datagrams_.reset();
+    ::close(event_);
+    ::close(epoll_);
+}
+
+// Tells all peers that nothing more comes, and waits a little until they know.
+void sctp_wire::part() {
+    auto const until = std::chrono::steady_clock::now() + farewell;
+    {
+        std::lock_guard const lock(stack_.mutex);
+        for (auto const& one : peers_) {
+            if (!one.link) continue;
+            if (!one.link->up || one.link->out.rest() > 0) { // the message that was begun has no end
+                abort(one.link->number);
+                continue;
+            }
+            sctp_sndinfo info{};
+            info.snd_flags = SCTP_EOF;
+            info.snd_assoc_id = one.link->number;
+            usrsctp_sendv(socket_, "", 0, nullptr, 0, &info, sizeof info, SCTP_SENDV_SNDINFO, 0);
+        }
+    }
+    while (std::chrono::steady_clock::now() < until) {
+        {
+            std::lock_guard const lock(stack_.mutex);
+            stack_.tend_all();
+            sockaddr_conn from{};
+            sctp_rcvinfo info{};
+            while (true) { // what comes is not wanted any more, but unread it would turn the farewell into an abort
+                socklen_t from_size = sizeof from, info_size = sizeof info;
+                unsigned kind = 0;
+                int flags = 0;
+                if (usrsctp_recvv(socket_, scratch_.data(), scratch_.size(), reinterpret_cast<sockaddr*>(&from),
+                                  &from_size, &info, &info_size, &kind, &flags) <= 0)
+                    break;
+            }
+            for (auto const& where : datagrams_->take_refused()) {
+                auto const at = by_address_.find(where);
+                if (at != by_address_.end() && at->second < peers_.size() && peers_[at->second].link)
+                    abort(peers_[at->second].link->number);
+            }
+            bool left = false;
+            for (auto const& one : peers_) {
+                sctp_status status{};
+                socklen_t size = sizeof status;
+                status.sstat_assoc_id = one.link ? one.link->number : 0;
+                left |= one.link && usrsctp_getsockopt(socket_, IPPROTO_SCTP, SCTP_STATUS, &status, &size) == 0;
+            }
+            if (!left) return;
+        }
+        pollfd one{datagrams_->fd(), POLLIN, 0};
+        ::poll(&one, 1, 1);
+    }
+    std::lock_guard const lock(stack_.mutex);
+    for (auto const& one : peers_)
+        if (one.link) abort(one.link->number);
+}
+
+peer sctp_wire::find_path(address const& where) {
+    auto const [at, added] = by_address_.try_emplace(where, static_cast<peer>(paths_.size()));
+    if (added) paths_.push_back({where, stack_.add_peer(*this, at->second)});
+    return at->second;
+}
+
+peer sctp_wire::reach(address const& where) {
+    std::lock_guard const lock(stack_.mutex);
+    return find_path(where);
+}
+
+address const& sctp_wire::address_of(peer who) const {
+    std::lock_guard const lock(stack_.mutex);
+    return paths_[who].where;
+}
+
+sctp_wire::peer_state& sctp_wire::about(peer who) {
+    if (peers_.size() <= who) peers_.resize(who + 1);
+    return peers_[who];
+}
+
+void sctp_wire::transmit(peer to, std::byte* packet, std::size_t size) {
+    datagrams_->send(paths_[to].where, packet, size);
+}
+
+// Associations that begin from now on, with this peer.
+void sctp_wire::set_mtu(address const& to) {
+    sctp_paddrparams wish{};
+    wish.spp_address.ss_family = AF_CONN;
+    wish.spp_flags = SPP_PMTUD_DISABLE;
+    wish.spp_pathmtu = static_cast<std::uint32_t>(path_mtu(to) - header_size); // it counts chunks only
+    set(SCTP_PEER_ADDR_PARAMS, wish);
+}
+
+bool sctp_wire::tend() {
+    return datagrams_->receive([this](address const& from, std::byte* packet, std::size_t size) {
+        if (!is_packet(packet, size)) return;
+        auto const who = find_path(from);
+        if (size > header_size && (packet[header_size] == init || packet[header_size] == cookie_echo)) set_mtu(from);
+        stack_.input(paths_[who].name, packet, size);
+    });
+}
+
+bool sctp_wire::pending() { return usrsctp_get_events(socket_) & SCTP_EVENT_READ; }
+
+void sctp_wire::wake() {
+    woken_ = true;
+    std::uint64_t const one = 1;
+    (void)!::write(event_, &one, sizeof one);
+}
+
+// Begins an association; it may turn out later that nobody is there.
+sctp_wire::association* sctp_wire::connect(peer to) {
+    auto& it = about(to);
+    it.link = std::make_unique<association>();
+    it.refused = false;
+    ++counted_.connections;
+    std::lock_guard const lock(stack_.mutex);
+    auto const& where = paths_[to];
+    set_mtu(where.where);
+    auto there = sconn_of(where.name, port_of(where.where));
+    // It may be that the other side has begun meanwhile: then this is the same association.
+    if (usrsctp_connect(socket_, reinterpret_cast<sockaddr*>(&there), sizeof there) < 0 && errno != EINPROGRESS &&
+        errno != EALREADY && errno != EISCONN)
+        break_off(to, errno);
+    it.link->number = usrsctp_getassocid(socket_, reinterpret_cast<sockaddr*>(&there));
+    return it.link.get();
+}
+
+void sctp_wire::abort(sctp_assoc_t number) {
+    sctp_sndinfo info{};
+    info.snd_flags = SCTP_ABORT;
+    info.snd_assoc_id = number;
+    usrsctp_sendv(socket_, "", 0, nullptr, 0, &info, sizeof info, SCTP_SENDV_SNDINFO, 0);
+}
+
+bool sctp_wire::ready(peer to) {
+    auto const& it = about(to);
+    if (it.refused || to == self_) return true;
+    auto const& link = it.link ? *it.link : *connect(to);
+    return link.up || it.broken;
+}
+
+std::uint16_t sctp_wire::stream_of(association const& by, ::assay::wire::lane const& where) const {
+    if (where.control || by.streams < 2) return 0;
+    std::uint64_t mixed = 0;
+    switch (how_.map) {
+    case stream_map::tag_and_context: mixed = std::uint64_t{where.context} << 32 | where.tag; break;
+    case stream_map::tag: mixed = where.tag; break;
+    case stream_map::context: mixed = where.context; break;
+    case stream_map::single: break;
+    }
+    mixed *= 0x9e3779b97f4a7c15; // neighbours go to different streams
+    return static_cast<std::uint16_t>(1 + (mixed >> 32) % (by.streams - 1u));
+}
+
+bool sctp_wire::send(peer to, void const* head, std::span<iovec const> payload, ::assay::wire::lane const& where,
+                     memory how, void* token) {
+    ++counted_.segments_sent;
+    if (to == self_) {
+        auto& kept = to_itself_.emplace_back();
+        std::memcpy(kept.head.data(), head, kept.head.size());
+        for (auto const& piece : payload) {
+            auto const* const bytes = static_cast<std::byte const*>(piece.iov_base);
+            kept.payload.insert(kept.payload.end(), bytes, bytes + piece.iov_len);
+        }
+        return true;
+    }
+    auto* link = about(to).link.get();
+    if (!link) link = connect(to);
+    bool const at_once = link->up && link->out.empty() && !peers_[to].broken;
+    link->out.add(head, payload, where);
+    waiting_.insert(to);
+    if (at_once) push(to);
+    auto* const rest = link->out.last(where.unordered);
+    if (!rest) return true; // copied into the last fragment
+    if (how == memory::copy) rest->payload.own();
+    else rest->token = token;
+    return how == memory::copy;
+}
+
+// Sends what the association takes now. Whoever waits for borrowed memory is told: only poll() may have such.
+void sctp_wire::push(peer to) {
+    auto& one = *peers_[to].link;
+    auto& to_send = one.out;
+    if (!one.up || one.leaving || peers_[to].broken) return;
+    auto const pick = [&](::assay::wire::lane const& where) { return stream_of(one, where); };
+    while (to_send.fill(pick, [this](void* token) { sink_.sent(token); })) {
+        if (how_.planted == fault::lost_fragment && !to_send.first()) {
+            to_send.advance(to_send.rest());
+            continue;
+        }
+        sctp_sndinfo info{};
+        info.snd_sid = to_send.stream();
+        info.snd_flags = SCTP_EOR;
+        info.snd_ppid = htonl(payload_protocol);
+        info.snd_assoc_id = one.number; // not the address: that would make a new association of one that is gone
+        std::lock_guard const lock(stack_.mutex);
+        auto const sent = usrsctp_sendv(socket_, to_send.data(), to_send.rest(), nullptr, 0, &info, sizeof info,
+                                        SCTP_SENDV_SNDINFO, 0);
+        if (sent > 0) {
+            moved_ = true;
+            to_send.advance(static_cast<std::size_t>(sent));
+            continue;
+        }
+        // An association that is gone is reported by the stack, behind what came before its end.
+        if (errno == EINVAL || errno == EMSGSIZE) break_off(to, errno);
+        return;
+    }
+    waiting_.erase(to);
+}
+
+void sctp_wire::withdraw(void* token) {
+    for (auto& one : peers_)
+        if (one.link)
+            one.link->in.each_begun([token](arriving& it) {
+                if (it.token == token) it.payload.drop_places();
+            });
+}
+
+bool sctp_wire::poll() {
+    moved_ = !broken_.empty() || !to_itself_.empty();
+    std::vector<address> refused;
+    {
+        std::lock_guard const lock(stack_.mutex);
+        polled = true;
+        if (std::exchange(woken_, false)) {
+            std::uint64_t ignored = 0;
+            (void)!::read(event_, &ignored, sizeof ignored);
+        }
+        moved_ |= tend();
+        stack_.pass_time();
+        refused = datagrams_->take_refused();
+    }
+    deliver_to_itself();
+    // What a peer has sent before it went is taken first.
+    for (int count = 0; (count < messages_per_poll || !refused.empty()) && take_message(); ++count) moved_ = true;
+    for (auto const& where : refused) break_off(reach(where), ECONNREFUSED);
+    settle_broken();
+    for (auto const to : std::vector<peer>(waiting_.begin(), waiting_.end()))
+        if (peers_[to].link) push(to);
+    settle_broken();
+    return moved_;
+}
+
+void sctp_wire::deliver_to_itself() {
+    for (auto left = to_itself_.size(); left > 0; --left) {
+        auto const it = std::move(to_itself_.front());
+        to_itself_.pop_front();
+        ++counted_.segments_received;
+        auto const placed = sink_.begun(self_, it.head.data(), it.payload.size());
+        auto* const token = placed.token;
+        ::assay::wire::incoming place;
+        place.expect(it.payload.size(), placed.places);
+        place.store(it.payload.data(), it.payload.size());
+        sink_.arrived(self_, token);
+    }
+}
+
+bool sctp_wire::take_message() {
+    sockaddr_conn from{};
+    sctp_rcvinfo info{};
+    socklen_t from_size = sizeof from, info_size = sizeof info;
+    unsigned kind = 0;
+    int flags = 0;
+    peer who = 0;
+    ssize_t size = 0;
+    {
+        std::lock_guard const lock(stack_.mutex);
+        size = usrsctp_recvv(socket_, scratch_.data(), scratch_.size(), reinterpret_cast<sockaddr*>(&from), &from_size,
+                             &info, &info_size, &kind, &flags);
+        if (size <= 0) return false;
+        who = stack_.number_of(from.sconn_addr);
+    }
+    if (flags & MSG_NOTIFICATION) {
+        sctp_notification what{};
+        std::memcpy(&what, scratch_.data(), std::min(static_cast<std::size_t>(size), sizeof what));
+        notified(who, what);
+    } else data(who, scratch_.data(), static_cast<std::size_t>(size), flags & MSG_EOR);
+    return true;
+}
+
+void sctp_wire::notified(peer who, sctp_notification const& what) {
+    auto* link = about(who).link.get();
+    if (what.sn_header.sn_type == SCTP_SHUTDOWN_EVENT) {
+        if (link && link->number == what.sn_shutdown_event.sse_assoc_id) link->leaving = true;
+        return;
+    }
+    if (what.sn_header.sn_type != SCTP_ASSOC_CHANGE) return;
+    auto const& change = what.sn_assoc_change;
+    switch (change.sac_state) {
+    case SCTP_RESTART: // somebody else at the same address
+        if (link) finish(who, ECONNRESET);
+        [[fallthrough]];
+    case SCTP_COMM_UP: begin_link(who, change); break;
+    case SCTP_COMM_LOST:
+    case SCTP_CANT_STR_ASSOC:
+    case SCTP_SHUTDOWN_COMP: {
+        if (!link || link->number != change.sac_assoc_id) return; // one that was given up here
+        if (change.sac_state == SCTP_SHUTDOWN_COMP || (link->leaving && change.sac_state == SCTP_COMM_LOST))
+            finish(who, 0);
+        else finish(who, link->up ? ECONNRESET : ETIMEDOUT);
+        break;
+    }
+    default: break;
+    }
+}
+
+void sctp_wire::begin_link(peer who, sctp_assoc_change const& change) {
+    auto& it = peers_[who];
+    if (!it.link) {
+        it.link = std::make_unique<association>();
+        ++counted_.accepted;
+    }
+    it.refused = false;
+    it.link->up = true;
+    it.link->number = change.sac_assoc_id;
+    it.link->streams = std::min(how_.streams, change.sac_outbound_streams);
+    if (!it.link->out.empty()) waiting_.insert(who);
+}
+
+void sctp_wire::data(peer who, std::byte const* bytes, std::size_t size, bool last) {
+    auto& it = about(who);
+    if (!it.link || it.broken) return; // of an association that was given up
+    auto& in = it.link->in;
+    if (!last || !in.partial.empty()) {
+        in.partial.insert(in.partial.end(), bytes, bytes + size);
+        if (in.partial.size() > fragment_size) return break_off(who, EPROTO);
+        if (!last) return;
+    }
+    auto const whole = std::exchange(in.partial, {});
+    if (!whole.empty()) {
+        bytes = whole.data();
+        size = whole.size();
+    }
+    auto const held = in.held;
+    bool const in_order = how_.ordered && how_.planted != fault::overtaking;
+    bool const good = in.take(
+        bytes, size, in_order,
+        [&](std::byte const* head, std::uint64_t length) {
+            ++counted_.segments_received;
+            return sink_.begun(who, head, length);
+        },
+        [&](void* token) { sink_.arrived(who, token); });
+    counted_.held += in.held - held;
+    if (!good) break_off(who, EPROTO);
+}
+
+// Errors are found where nobody may be told of them.
+void sctp_wire::break_off(peer who, int error) {
+    auto& it = about(who);
+    if (!it.link || it.broken) return;
+    it.broken = error;
+    broken_.push_back(who);
+}
+
+void sctp_wire::settle_broken() {
+    while (!broken_.empty()) {
+        auto const who = broken_.back();
+        broken_.pop_back();
+        auto& it = peers_[who];
+        int const error = std::exchange(it.broken, 0);
+        if (!it.link || !error) continue;
+        moved_ = true;
+        {
+            std::lock_guard const lock(stack_.mutex);
+            abort(it.link->number);
+        }
+        // Who was there and is not any more has not refused.
+        finish(who, error == ECONNREFUSED && it.link->up ? ECONNRESET : error);
+    }
+}
+
+void sctp_wire::finish(peer who, int error) {
+    auto const gone = std::move(peers_[who].link);
+    peers_[who].refused = error != 0;
+    waiting_.erase(who);
+    gone->in.each_begun([&](arriving const& it) { sink_.lost(it.token); });
+    gone->out.each([&](departing const& it) {
+        if (it.token) sink_.failed(it.token, error ? error : ECONNRESET);
+    });
+    sink_.closed(who, error);
+}
+
+bool sctp_wire::all_acknowledged() {
+    std::lock_guard const lock(stack_.mutex);
+    for (auto const& one : peers_) {
+        if (!one.link) continue;
+        if (!one.link->out.empty()) return false;
+        sctp_status status{};
+        socklen_t size = sizeof status;
+        status.sstat_assoc_id = one.link->number;
+        if (usrsctp_getsockopt(socket_, IPPROTO_SCTP, SCTP_STATUS, &status, &size) == 0 &&
+            (status.sstat_unackdata > 0 || status.sstat_penddata > 0))
+            return false;
+    }
+    return to_itself_.empty();
+}
+
+bool sctp_wire::flush(milliseconds limit) {
+    auto const until = std::chrono::steady_clock::now() + limit;
+    while (true) {
+        poll();
+        if (all_acknowledged()) return true;
+        auto const left = std::chrono::duration_cast<milliseconds>(until - std::chrono::steady_clock::now());
+        if (left.count() <= 0) return false;
+        pollfd one{epoll_, POLLIN, 0};
+        ::poll(&one, 1, 1);
+    }
+}
+
+::assay::wire::counters const& sctp_wire::counted() const {
+    std::lock_guard const lock(stack_.mutex);
+    if (datagrams_) {
+        counted_.writes = datagrams_->sent;
+        counted_.bytes_sent = datagrams_->sent_bytes;
+        counted_.reads = datagrams_->received;
+        counted_.bytes_received = datagrams_->received_bytes;
+    }
+    return counted_;
+}
+
+} // namespace
+
+std::unique_ptr<wire::wire> make(wire::sink& sink, options const& how) {
+    return std::make_unique<sctp_wire>(sink, how);
+}
+
+} // namespace assay::sctp

@@ -1,0 +1,43 @@
+// Segments over SCTP (RFC 9260) in UDP (RFC 6951), with the protocol of usrsctp. Addresses are socket addresses of the UDP
+// socket (sockaddr_in, sockaddr_in6), and its port is the SCTP port, too.
+//
+// A wire is one one-to-many socket. A segment goes as messages of at most fragment_size on the stream of its lane: each begins
+// with a `front`, the first one has the segment's head behind it. Streams do not wait for each other; the receiver
+// restores the order of segments from the numbers in their fronts.
+#pragma once
+#include "transports/wire/wire.hpp"
+
+#include <chrono>
+#include <memory>
+#include <string_view>
+
+namespace assay::sctp {
+
+inline constexpr std::size_t fragment_size = 64 * 1024;
+
+// What of a lane makes the stream. Stream 0 is for control segments.
+enum class stream_map { tag_and_context, tag, context, single };
+
+// Defects that can be planted, each for a test to find.
+enum class fault {
+    none,
+    overtaking,    // segments are taken as they come
+    lost_fragment, // the second fragment of a segment is not sent
+};
+inline fault fault_named(std::string_view name) { // others may be of another layer
+    if (name == "overtaking") return fault::overtaking;
+    return name == "lost_fragment" ? fault::lost_fragment : fault::none;
+}
+
+struct options {
+    std::uint16_t streams = 16;
+    stream_map map = stream_map::tag_and_context;
+    bool ordered = true;                       // false: segments on different streams overtake each other
+    std::chrono::milliseconds timeout{30'000}; // a peer that is silent for so long is gone
+    int buffer = 1024 * 1024;                  // of what one peer has not acknowledged, and of what nobody has read
+    fault planted = fault::none;
+};
+
+std::unique_ptr<wire::wire> make(wire::sink& sink, options const& how);
+
+} // namespace assay::sctp

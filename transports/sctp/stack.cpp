@@ -1,0 +1,116 @@
+#include "transports/sctp/stack.hpp"
+
+#include "transports/wire/crc32c.hpp"
+
+#include <csignal>
+#include <usrsctp.h>
+#include <utility>
+
+namespace assay::sctp {
+namespace {
+
+constexpr std::chrono::milliseconds patience{10}; // how long the keeper lets a wire alone
+constexpr std::size_t checksum_at = 8;
+
+} // namespace
+
+stack& stack::instance() {
+    static auto* const one = new stack; // lives as long as the process: packets may come until the end
+    return *one;
+}
+
+stack::stack() {
+    usrsctp_init_nothreads(0, output, nullptr);
+    usrsctp_enable_crc32c_offload(); // here, with the processor's instruction for it
+    usrsctp_sysctl_set_sctp_ecn_enable(0);
+    usrsctp_sysctl_set_sctp_asconf_enable(0);
+    usrsctp_sysctl_set_sctp_auth_enable(0);
+    usrsctp_sysctl_set_sctp_pr_enable(0);
+}
+
+void stack::attach(client& one) {
+    std::lock_guard const lock(mutex);
+    clients_.push_back(&one);
+    if (clients_.size() > 1) return;
+    end_ = false;
+    sigset_t all, before; // signals are for the program's threads
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    keeper_ = std::thread([this] { keep(); });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void stack::detach(client& one) {
+    std::thread last;
+    {
+        std::lock_guard const lock(mutex);
+        std::erase(clients_, &one);
+        if (!clients_.empty()) return;
+        end_ = true;
+        last = std::move(keeper_);
+    }
+    ending_.notify_all();
+    last.join();
+}
+
+void stack::keep() {
+    std::unique_lock lock(mutex);
+    while (!ending_.wait_for(lock, patience, [this] { return end_; })) {
+        pass_time();
+        for (auto* one : clients_)
+            if (!std::exchange(one->polled, false) && (one->tend() || one->pending())) one->wake();
+    }
+}
+
+void* stack::add_peer(client& of, wire::peer number) {
+    void* const name = reinterpret_cast<void*>(next_++); // never used again: a late packet finds nobody
+    peers_[name] = {&of, number};
+    usrsctp_register_address(name);
+    return name;
+}
+
+void stack::remove_peer(void* name) {
+    peers_.erase(name);
+    usrsctp_deregister_address(name);
+}
+
+wire::peer stack::number_of(void* name) const { return peers_.at(name).number; }
+
+void stack::pass_time() {
+    auto const now = std::chrono::steady_clock::now();
+    auto const elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(now - passed_);
+    if (elapsed.count() <= 0) return;
+    passed_ += elapsed;
+    usrsctp_handle_timers(static_cast<std::uint32_t>(elapsed.count()));
+}
+
+void stack::tend_all() {
+    for (auto* one : clients_) one->tend();
+    pass_time();
+}
+
+int stack::output(void* name, void* packet, std::size_t size, std::uint8_t, std::uint8_t) {
+    auto& self = instance();
+    auto const at = self.peers_.find(name);
+    if (at == self.peers_.end()) return 0;
+    auto* const bytes = static_cast<std::byte*>(packet);
+    auto const sum = wire::crc32c(bytes, size); // the place of the checksum is 0
+    for (std::size_t k = 0; k < sizeof sum; ++k) bytes[checksum_at + k] = static_cast<std::byte>(sum >> 8 * k);
+    at->second.of->transmit(at->second.number, bytes, size);
+    return 0;
+}
+
+void stack::input(void* from, std::byte const* packet, std::size_t size) { usrsctp_conninput(from, packet, size, 0); }
+
+bool is_packet(std::byte const* packet, std::size_t size) {
+    if (size < header_size) return false;
+    std::uint32_t said = 0;
+    for (std::size_t k = 0; k < sizeof said; ++k)
+        said |= std::to_integer<std::uint32_t>(packet[checksum_at + k]) << 8 * k;
+    std::byte zero[sizeof said]{};
+    auto sum = wire::crc32c(packet, checksum_at);
+    sum = wire::crc32c(zero, sizeof zero, sum);
+    return said == wire::crc32c(packet + header_size, size - header_size, sum);
+}
+
+} // namespace assay::sctp

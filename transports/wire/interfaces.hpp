@@ -1,0 +1,20 @@
+// Socket addresses as addresses of a wire, and those of this machine.
+#pragma once
+#include "transports/wire/wire.hpp"
+
+#include <sys/socket.h>
+
+namespace assay::wire {
+
+address from_sockaddr(sockaddr const* where); // sockaddr_in, sockaddr_in6
+inline sockaddr const* as_sockaddr(address const& where) { return reinterpret_cast<sockaddr const*>(where.data()); }
+inline socklen_t length(address const& where) { return static_cast<socklen_t>(where.size()); }
+
+// The address that a socket is bound to. Throws std::system_error.
+address bound_to(int socket);
+
+// An address to listen at: of the first interface that is up, one that is not loopback if there is one; `interface` names
+// another. Port 0. Throws std::system_error.
+address any_port(std::string const& interface = "");
+
+} // namespace assay::wire
