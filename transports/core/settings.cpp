@@ -70,6 +70,7 @@ settings read_settings(char const* switches, char const* fault_name, char const*
     else if (name == "inject_not_copied") found.planted = fault::inject_not_copied;
     else if (name == "cq_wrong_length") found.planted = fault::cq_wrong_length;
     else if (name == "wildcards_first") found.planted = fault::wildcards_first;
+    else if (name == "answers_believed") found.planted = fault::answers_believed;
     else if (name == "atomic_late_fetch") found.planted = fault::atomic_late_fetch;
     else if (name == "access_unchecked") found.planted = fault::access_unchecked;
     return found; // other names may be faults of another layer

@@ -13,6 +13,7 @@ enum class fault {
     inject_not_copied, // what fi_inject may not send yet, for want of credit, is read after it has returned
     cq_wrong_length,   // the completion of a receive says one byte too few
     wildcards_first,   // a receive from anybody gets what an older one from the sender should get
+    answers_believed,  // an answer that comes twice is taken twice
     atomic_late_fetch, // what an atomic operation returns is what it has made, not what was there
     access_unchecked,  // remote memory that may only be read is written
 };
