@@ -36,6 +36,7 @@ SWITCHES = {
     "no_multi_recv": "",
     "mr_virt_addr": "",
     "mr_prov_key": "",
+    "mr_allocated": "",
     "eager": r"[0-9]+",
     "credit": r"[0-9]+",
     "inject": r"[0-9]+",

@@ -18,6 +18,7 @@ int close(fid* it) {
     auto& av = object_of<address_vector, fid_av>(it);
     locked const lock(av.in->mutex);
     if (av.users > 0) return -FI_EBUSY;
+    if (av.events) --av.events->users;
     --av.in->users;
     delete &av;
     return 0;
@@ -25,8 +26,9 @@ int close(fid* it) {
 
 int bind(fid* it, fid* to, std::uint64_t) {
     auto& av = object_of<address_vector, fid_av>(it);
-    if (to->fclass != FI_CLASS_EQ) return -FI_EINVAL;
+    if (to->fclass != FI_CLASS_EQ || av.events) return -FI_EINVAL;
     av.events = &object_of<event_queue, fid_eq>(to);
+    ++av.events->users;
     return 0;
 }
 

@@ -92,6 +92,7 @@ int open_domain(fid_fabric* in, fi_info* info, fid_domain** made, void* context)
         int const mode = info->domain_attr->mr_mode;
         object->virt_addr = mode == FI_MR_BASIC || mode & FI_MR_VIRT_ADDR;
         object->prov_key = mode == FI_MR_BASIC || mode & FI_MR_PROV_KEY;
+        object->allocated = mode == FI_MR_BASIC || mode & FI_MR_ALLOCATED;
         *made = object;
         return 0;
     });

@@ -21,6 +21,7 @@ struct domain : fid_domain {
     int users = 0;          // objects that are open
     bool virt_addr = false; // remote addresses are those of the target, not offsets in the region
     bool prov_key = false;  // keys are ours
+    bool allocated = false; // there must be memory where a program registers some
     std::uint64_t next_key = 1;
     std::unordered_map<std::uint64_t, region*> regions; // by key
     std::mutex mutex;

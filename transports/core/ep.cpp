@@ -137,6 +137,7 @@ endpoint::~endpoint() {
          {send_counter_, receive_counter_, read_counter_, write_counter_, remote_read_counter_, remote_write_counter_})
         if (counter) std::erase(counter->endpoints, this);
     if (av_) --av_->users;
+    if (events_) --events_->users;
     // From here on nothing is reported.
     av_ = nullptr;
     events_ = nullptr;
@@ -161,7 +162,11 @@ int endpoint::bind(::fid& to, std::uint64_t flags) {
         av_ = &object_of<address_vector, fid_av>(&to);
         ++av_->users;
         return 0;
-    case FI_CLASS_EQ: events_ = &object_of<event_queue, fid_eq>(&to); return 0;
+    case FI_CLASS_EQ:
+        if (events_) return -FI_EINVAL;
+        events_ = &object_of<event_queue, fid_eq>(&to);
+        ++events_->users;
+        return 0;
     case FI_CLASS_CQ: {
         auto& queue = object_of<completion_queue, fid_cq>(&to);
         if (!(flags & (FI_TRANSMIT | FI_RECV))) return -FI_EINVAL;

@@ -95,6 +95,7 @@ struct arrival {
     pieces places;                     // in the receive's memory
     std::unique_ptr<std::byte[]> body; // of a message that came before its receive
     bool here = false;                 // the body is complete, or is not asked for yet
+    bool coming = false;               // what was granted has begun to arrive
     bool discarded = false;            // when it is here
     int error = 0;                     // its sender is gone
     std::uint64_t number = 0;          // in granted_
@@ -120,6 +121,9 @@ struct request {
     bool report = true;
     unsigned queued = 0;  // segments that the wire has not finished with
     unsigned awaited = 0; // answers
+    unsigned coming = 0;  // of these: found, and on their way into the memory
+    std::size_t got = 0;  // bytes found
+    bool offered = false; // waits for a grant
     bool lasting = false; // a rendezvous whose end must be confirmed by the receiver
     int error = 0;
     std::uint64_t number = 0; // in requests_
@@ -174,7 +178,8 @@ private:
     void launch(request& one, packet& head, pieces const& payload);
     void settle(request& one);
     void granted(wire::peer from, packet const& head);
-    void answered(packet const& head);
+    void answered(request& one, int error);
+    request* find_request(wire::peer from, packet const& head) const;
 
     // receives.cpp
     void give(arrival& message, receive& to);
@@ -188,6 +193,7 @@ private:
     receive* make_receive(bool with_tag, pieces const& memory, wanted const& what, manner const& how);
     void discard(arrival& message);
     void report(receive const& one, completion it);
+    void end(receive& one, int error, fi_addr_t from);
     fi_addr_t number_of(wire::peer who);
     posted<receive>& receives(bool with_tag) { return with_tag ? tagged_receives_ : plain_receives_; }
     unexpected<arrival>& messages(bool with_tag) { return with_tag ? tagged_messages_ : plain_messages_; }
@@ -201,6 +207,9 @@ private:
     void closed(wire::peer which, int error) override;
     arrival& match(wire::peer from, packet const& head);
     void begun_message(wire::peer from, packet head, std::uint64_t size, landing& to);
+    void begun_bulk(wire::peer from, packet const& head, std::uint64_t size, landing& to);
+    void begun_found(wire::peer from, packet const& head, std::uint64_t size, landing& to);
+    void done(wire::peer from, packet const& head);
     void begun_write(wire::peer from, packet const& head, std::uint64_t size, landing& to);
     void begun_atomic(packet const& head, std::uint64_t size, landing& to);
     void serve_read(wire::peer from, packet const& head);

@@ -11,6 +11,7 @@ event_queue& of(fid_eq* it) { return static_cast<event_queue&>(*it); }
 
 int close(fid* it) {
     auto& queue = object_of<event_queue, fid_eq>(it);
+    if (queue.users > 0) return -FI_EBUSY;
     --queue.in->users;
     delete &queue;
     return 0;

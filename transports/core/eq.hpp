@@ -17,7 +17,8 @@ struct event_queue : fid_eq {
     };
 
     fabric* in = nullptr;
-    std::mutex mutex; // of its own: it belongs to no domain
+    std::atomic<int> users{0}; // endpoints and address vectors that report here
+    std::mutex mutex;          // of its own: it belongs to no domain
     std::condition_variable filled;
     std::deque<event> events;
 

@@ -2,6 +2,10 @@
 
 #include "transports/core/ep.hpp"
 
+#include <cstdio>
+#include <sys/mman.h>
+#include <unistd.h>
+
 namespace assay::ofi {
 namespace {
 
@@ -22,11 +26,24 @@ int control(fid*, int command, void*) { return command == FI_ENABLE ? 0 : -FI_EN
 
 fi_ops fid_ops{sizeof(fi_ops), close, bind, control, not_offered, not_offered, not_offered};
 
+// Whether there is memory at all of these addresses.
+bool mapped(iovec const& memory) {
+    auto const page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    auto const from = reinterpret_cast<std::uintptr_t>(memory.iov_base);
+    auto const first = from / page * page;
+    return msync(reinterpret_cast<void*>(first), memory.iov_len + (from - first), MS_ASYNC) == 0;
+}
+
 int registered(fid* by, fi_mr_attr const& wish, fid_mr** made) {
     if (by->fclass != FI_CLASS_DOMAIN) return -FI_EINVAL;
     if (wish.iov_count != 1 || wish.iface != FI_HMEM_SYSTEM) return -FI_EINVAL;
     auto& in = object_of<domain, fid_domain>(by);
     locked const lock(in.mutex);
+    if (in.allocated && !mapped(wish.mr_iov[0])) {
+        std::fprintf(stderr, "%s: mr_allocated: %zu bytes at %p are registered before they are allocated\n",
+                     provider_name, wish.mr_iov[0].iov_len, wish.mr_iov[0].iov_base);
+        return -FI_EFAULT;
+    }
     auto key = wish.requested_key;
     if (in.prov_key) {
         // Neither small nor in a row: a program that thinks it chose the key fails.

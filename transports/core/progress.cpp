@@ -3,6 +3,7 @@
 #include "transports/core/mr.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace assay::ofi {
 
@@ -26,20 +27,10 @@ wire::placement endpoint::begun(wire::peer from, std::byte const* bytes, std::ui
     in_flight -= std::min<std::uint64_t>(in_flight, head.credit);
     switch (head.what) {
     case kind::message: begun_message(from, head, size, *to); break;
-    case kind::bulk:
-        if (auto* const message = granted_.find(head.other); message && message->from == from) {
-            to->message = message;
-            to->places = message->places;
-        }
-        break;
+    case kind::bulk: begun_bulk(from, head, size, *to); break;
     case kind::write: begun_write(from, head, size, *to); break;
     case kind::atomic: begun_atomic(head, size, *to); break;
-    case kind::found:
-        if (auto* const one = requests_.find(head.id); one && one->to == from && one->flags & FI_READ) {
-            to->answer = one;
-            to->places = one->memory.part(static_cast<std::size_t>(head.data), static_cast<std::size_t>(size));
-        }
-        break;
+    case kind::found: begun_found(from, head, size, *to); break;
     default: break; // no payload, or one that nobody asked for
     }
     auto& it = *to.release(); // arrived() or lost() frees it
@@ -66,14 +57,33 @@ arrival& endpoint::match(wire::peer from, packet const& head) {
 void endpoint::begun_message(wire::peer from, packet head, std::uint64_t size, landing& to) {
     head.size = size;
     auto& message = match(from, head);
-    if (!message.into) {
+    if (!message.into && size > configured().window) message.error = FI_EOVERFLOW; // more than it had credit for
+    else if (!message.into) {
         message.body = std::make_unique_for_overwrite<std::byte[]>(size);
         to.places.add({message.body.get(), static_cast<std::size_t>(size)});
     } else to.places = message.places;
     to.message = &message;
 }
 
+// Nobody else may write there, and not twice.
+void endpoint::begun_bulk(wire::peer from, packet const& head, std::uint64_t size, landing& to) {
+    auto* const message = granted_.find(head.other);
+    if (!message || message->from != from || std::exchange(message->coming, true)) return;
+    to.message = message;
+    to.places = message->places;
+    if (size != to.places.size()) to.error = FI_EIO;
+}
+
+void endpoint::begun_found(wire::peer from, packet const& head, std::uint64_t size, landing& to) {
+    auto* const one = find_request(from, head);
+    if (!one || !(one->flags & FI_READ)) return;
+    to.answer = one;
+    ++one->coming;
+    if (!head.status) to.places = one->memory.part(static_cast<std::size_t>(head.data), static_cast<std::size_t>(size));
+}
+
 void endpoint::begun_write(wire::peer, packet const& head, std::uint64_t size, landing& to) {
+    to.head.size = size;
     auto* const place = find_memory(in, head.other, head.tag, size, FI_REMOTE_WRITE, to.error);
     if (!place) return;
     to.places.add({place, static_cast<std::size_t>(size)});
@@ -98,7 +108,7 @@ void endpoint::arrived(wire::peer from, void* token) {
         if (message.discarded) discard(message);
         else if (message.into) { // matched before, or while it came
             if (message.body) message.places.store(message.body.get(), message.places.size());
-            complete(message, 0);
+            complete(message, message.error);
         }
         break;
     }
@@ -110,15 +120,27 @@ void endpoint::arrived(wire::peer from, void* token) {
     }
     case kind::grant: granted(from, head); break;
     case kind::bulk:
-        if (owner->message) complete(*owner->message, 0);
+        if (owner->message) complete(*owner->message, owner->error);
         break;
     case kind::write: written(from, *owner); break;
     case kind::read: serve_read(from, head); break;
     case kind::atomic: serve_atomic(from, *owner); break;
     case kind::found:
-    case kind::done: answered(head); break;
+        if (owner->answer) {
+            --owner->answer->coming;
+            owner->answer->got += owner->places.size();
+            answered(*owner->answer, head.status);
+        }
+        break;
+    case kind::done: done(from, head); break;
     case kind::credit: break;
     }
+}
+
+// Not for what waits for data or for a grant.
+void endpoint::done(wire::peer from, packet const& head) {
+    auto* const one = find_request(from, head);
+    if (one && !(one->flags & FI_READ) && !one->offered) answered(*one, head.status);
 }
 
 void endpoint::serve_read(wire::peer from, packet const& head) {
@@ -207,9 +229,8 @@ void endpoint::lost(void* token) {
     if (owner->memory)
         std::erase_if(owner->memory->arriving, [&](auto const& entry) { return entry.second == owner.get(); });
     if (owner->answer) {
-        owner->answer->error = FI_ECONNRESET;
-        if (owner->answer->awaited > 0) --owner->answer->awaited;
-        settle(*owner->answer);
+        --owner->answer->coming;
+        answered(*owner->answer, FI_ECONNRESET);
     }
     auto* const message = owner->message;
     if (!message) return;
@@ -255,13 +276,7 @@ void endpoint::closed(wire::peer which, int reason) {
         receives(with_tag).take_all([&](wanted const& what, receive const*) { return what.from == which; },
                                     [&](receive* one) {
                                         one->finished = true;
-                                        if (one->filling > 0) return;
-                                        completion it;
-                                        it.tag = one->what.tag;
-                                        it.from = number_of(which);
-                                        it.error = error;
-                                        report(*one, it);
-                                        delete one;
+                                        if (one->filling == 0) end(*one, error, number_of(which));
                                     });
     }
     if (events_ && reason) events_->report(&fid, fid.context, number_of(which), reason);

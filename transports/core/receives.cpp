@@ -59,12 +59,13 @@ void endpoint::give(arrival& message, receive& to) {
 // For a message that came before its receive, which it has been given to now.
 void endpoint::take_here(std::unique_ptr<arrival> message) {
     auto& it = *message.release(); // complete() frees it
+    if (!it.here) return;          // arrived() goes on
     if (it.error) complete(it, it.error);
     else if (it.head.what == kind::offer) grant(it);
-    else if (it.here) {
+    else {
         it.places.store(it.body.get(), it.places.size());
         complete(it, 0);
-    } // otherwise arrived() goes on
+    }
 }
 
 void endpoint::grant(arrival& message) {
@@ -107,6 +108,17 @@ void endpoint::report(receive const& one, completion it) {
     it.context = one.context;
     it.flags |= FI_RECV | (one.tagged ? FI_TAGGED : FI_MSG);
     receive_queue_->push(it);
+}
+
+// No message comes for a receive, or none after those that did.
+void endpoint::end(receive& one, int error, fi_addr_t from) {
+    completion it;
+    it.tag = one.what.tag;
+    it.from = from;
+    it.error = error;
+    if (one.multi) it.flags = FI_MULTI_RECV; // its memory is the program's again
+    report(one, it);
+    delete &one;
 }
 
 // A message has left the memory that its sender counts on, or is known to have arrived.
@@ -208,12 +220,8 @@ ssize_t endpoint::cancel(void const* context) {
             [&](wanted const&, receive const* one) { return !found && one->context == context && (found = true); },
             [&](receive* one) {
                 one->finished = true;
-                if (one->filling > 0) return; // it ends with what is on its way
-                completion it;
-                it.tag = one->what.tag;
-                it.error = FI_ECANCELED;
-                report(*one, it);
-                delete one;
+                // Otherwise it ends with what is on its way.
+                if (one->filling == 0) end(*one, FI_ECANCELED, FI_ADDR_NOTAVAIL);
             });
     return found ? 0 : -FI_ENOENT;
 }

@@ -3,6 +3,7 @@
 #include "transports/core/mr.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace assay::ofi {
 
@@ -39,7 +40,7 @@ void pieces::load(std::byte* data) const {
 
 bool endpoint::find_peer(fi_addr_t number, wire::peer& found) {
     if (!av_ || number >= av_->entries.size() || av_->entries[number].empty()) return false;
-    if (by_number_.size() <= number) by_number_.resize(std::max(av_->entries.size(), number + 1), any_peer);
+    if (by_number_.size() <= number) by_number_.resize(number + 1, any_peer);
     if (by_number_[number] == any_peer) by_number_[number] = wire_->reach(av_->entries[number]);
     found = by_number_[number];
     if (peers_.size() <= found) peers_.resize(found + 1);
@@ -113,9 +114,12 @@ void endpoint::launch(request& one, packet& head, pieces const& payload) {
 
 // Frees the request, and reports it, once nothing is to be expected any more.
 void endpoint::settle(request& one) {
-    if (one.queued > 0 || one.awaited > 0) return;
+    bool const coming = one.coming > 0 && configured().planted != fault::answers_believed;
+    if (one.queued > 0 || one.awaited > 0 || coming) return;
     std::unique_ptr<request> const owner(&one);
     requests_.remove(one.number);
+    // Less than was asked for: the other side answers what it should not.
+    if (!one.error && one.flags & FI_READ && one.got != one.memory.size()) one.error = FI_EIO;
     count(one.flags & FI_SEND ? send_counter_ : one.flags & FI_WRITE ? write_counter_ : read_counter_, one.error);
     if (one.error) ++traffic_.failed;
     if (!send_queue_ || (!one.report && !one.error)) return;
@@ -163,6 +167,7 @@ ssize_t endpoint::send(bool with_tag, pieces const& memory, std::uint64_t tag, m
     }
     ++traffic_.offered;
     head.what = kind::offer;
+    one->offered = true;
     if (inject && memory.size() > 0 && set.planted != fault::inject_not_copied) keep_copy(*one);
     one->awaited = 1;
     head.id = one->number = requests_.add(one.get());
@@ -173,8 +178,8 @@ ssize_t endpoint::send(bool with_tag, pieces const& memory, std::uint64_t tag, m
 
 // A receive has taken an offer: its data follows, as much of it as there is room for.
 void endpoint::granted(wire::peer from, packet const& head) {
-    auto* const one = requests_.find(head.id);
-    if (!one || one->to != from || one->what != request::kind::send) return;
+    auto* const one = find_request(from, head);
+    if (!one || !std::exchange(one->offered, false)) return;
     if (!one->lasting) --one->awaited;
     if (head.size > 0) {
         packet answer;
@@ -186,12 +191,17 @@ void endpoint::granted(wire::peer from, packet const& head) {
     settle(*one);
 }
 
-void endpoint::answered(packet const& head) {
+// The request that an answer is for, if it waits for one from there. Peers are not believed: an answer may come twice.
+request* endpoint::find_request(wire::peer from, packet const& head) const {
     auto* const one = requests_.find(head.id);
-    if (!one || one->awaited == 0) return;
-    --one->awaited;
-    if (head.status) one->error = head.status;
-    settle(*one);
+    bool const waits = one && (one->awaited > one->coming || configured().planted == fault::answers_believed);
+    return waits && one->to == from ? one : nullptr;
+}
+
+void endpoint::answered(request& one, int error) {
+    if (one.awaited > 0) --one.awaited;
+    if (error) one.error = error;
+    settle(one);
 }
 
 ssize_t endpoint::write(pieces const& memory, std::span<fi_rma_iov const> remote, manner const& how) {

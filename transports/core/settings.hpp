@@ -15,6 +15,8 @@ enum class fault {
     inject_not_copied, // what fi_inject may not send yet, for want of credit, is read after it has returned
     cq_wrong_length,   // the completion of a receive says one byte too few
     wildcards_first,   // a receive from anybody gets what an older one from the sender should get
+    unlocked,          // operations are begun without the domain's lock
+    answers_believed,  // an answer that comes twice is taken twice
     atomic_late_fetch, // what an atomic operation returns is what it has made, not what was there
     access_unchecked,  // remote memory that may only be read is written
 };
@@ -22,8 +24,8 @@ enum class fault {
 struct settings {
     // no_tagged, no_rma, no_atomic, no_cq_data, no_directed, no_source, no_multi_recv: not offered then.
     bool tagged = true, rma = true, atomic = true, cq_data = true, directed = true, source = true, multi_recv = true;
-    int mr_mode = 0;                      // mr_virt_addr, mr_prov_key: demanded of whoever registers memory
-    std::size_t eager = 64 * 1024;        // eager=BYTES: longer messages are announced before they are sent
+    int mr_mode = 0;               // mr_virt_addr, mr_prov_key, mr_allocated: demanded of whoever registers memory
+    std::size_t eager = 64 * 1024; // eager=BYTES: longer messages are announced before they are sent
     std::size_t window = 4 * 1024 * 1024; // credit=BYTES: eager bytes for one peer that wait for a receive there
     std::size_t inject = 4 * 1024;        // inject=BYTES: the longest message that fi_inject takes
     std::string interface;                // interface=NAME: to listen at; default one that is not loopback

@@ -44,7 +44,7 @@ public:
     tcp_wire(::assay::wire::sink& sink, options const& how) : sink_(sink), how_(how) {
         epoll_ = epoll_create1(EPOLL_CLOEXEC);
         if (epoll_ < 0) fail("epoll_create1");
-        scratch_.resize(scratch_size);
+        scratch_ = std::make_unique_for_overwrite<std::byte[]>(scratch_size); // takes memory when it is first used
     }
     ~tcp_wire() override {
         for (auto& one : links_) {
@@ -106,7 +106,7 @@ private:
     std::vector<link*> broken_; // to be reported by the next poll()
     std::vector<peer_state> peers_;
     std::unordered_map<address, peer> by_address_;
-    std::vector<std::byte> scratch_;
+    std::unique_ptr<std::byte[]> scratch_;
     ::assay::wire::counters counted_;
     bool moved_ = false;
 };
@@ -292,8 +292,8 @@ void tcp_wire::read(link& one) {
         if (!payload ||
             direct ==
                 one.payload.missing()) { // else the end of the payload has no place and must not go to scratch yet
-            pieces[count++] = {scratch_.data(), scratch_.size()};
-            wanted += scratch_.size();
+            pieces[count++] = {scratch_.get(), scratch_size};
+            wanted += scratch_size;
         }
         ++counted_.reads;
         auto message = message_of(pieces.data(), count);
@@ -311,7 +311,7 @@ void tcp_wire::read(link& one) {
             one.payload.fill(placed);
             if (one.payload.missing() == 0) end_payload(one);
         }
-        if (n > placed) parse(one, scratch_.data(), n - placed);
+        if (n > placed) parse(one, scratch_.get(), n - placed);
         if (n < wanted) return;
     }
 }
@@ -407,7 +407,7 @@ void tcp_wire::drop(link& one, int error) {
 void tcp_wire::shut(link& one) {
     if (one.fd < 0) return;
     ::shutdown(one.fd, SHUT_WR);
-    while (recv(one.fd, scratch_.data(), scratch_.size(), MSG_DONTWAIT) > 0) {}
+    while (recv(one.fd, scratch_.get(), scratch_size, MSG_DONTWAIT) > 0) {}
     ::close(one.fd);
     one.fd = -1;
 }

@@ -69,8 +69,8 @@ TEST_P(matcher, isThatOfALinearSearch) {
         std::uint64_t const tag = below(4) | below(2) << 62 | below(3) << 8;
         auto* const it = items.emplace_back(std::make_unique<item>(item{step})).get();
         // The queues grow for a while, now the one and now the other, and shrink: long ones are hashed, short ones searched.
-        bool const message = below(8) < (step / 500 % 4 < 2 ? 5u : 3u);
-        if (message) {
+        bool const comes = below(8) < (step / 500 % 4 < 2 ? 5u : 3u);
+        if (comes) {
             label const what{from, tag};
             int found = -1;
             if (auto* const receive = receives.find(what)) {

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -395,6 +396,59 @@ TEST_F(provider, reportsAPeerThatIsGone) {
     }
     ASSERT_EQ(fi_tsend(a.ep, data.data(), 1, nullptr, a_to_c, 2, &two), 0); // nobody is there any more
     EXPECT_EQ(a.wait(&two, b).error, FI_ECONNREFUSED);
+}
+
+// The same as an event, for those who have no operation there.
+TEST(provider_events, tellOfAPeerThatIsGone) {
+    fid_eq* events = nullptr;
+    side a(0, [&](side& it) {
+        fi_eq_attr wish{};
+        EXPECT_EQ(fi_eq_open(it.fabric, &wish, &events, nullptr), 0);
+        EXPECT_EQ(fi_ep_bind(it.ep, &events->fid, 0), 0);
+    });
+    a.before_domain = [&] { EXPECT_EQ(fi_close(&events->fid), 0); };
+    EXPECT_EQ(fi_close(&events->fid), -FI_EBUSY);
+    side b;
+    auto const b_at_a = a.meet(b.name);
+    int const fd = socket(AF_INET, SOCK_STREAM, 0);
+    ASSERT_EQ(connect(fd, reinterpret_cast<sockaddr const*>(&a.name), sizeof a.name), 0);
+    std::array<unsigned char, 80> greeting{};
+    std::uint64_t const size = sizeof b.name;
+    std::memcpy(greeting.data(), "assaytcp", 8);
+    std::memcpy(greeting.data() + 8, &size, 8);
+    std::memcpy(greeting.data() + 16, &b.name, sizeof b.name);
+    ASSERT_EQ(write(fd, greeting.data(), greeting.size()), 80);
+    ASSERT_EQ(write(fd, greeting.data(), 10), 10); // in the middle of a segment
+    std::uint32_t what = 0;
+    fi_eq_entry entry{};
+    for (int k = 0; k < 100; ++k) a.look();
+    EXPECT_EQ(fi_eq_read(events, &what, &entry, sizeof entry, 0), -FI_EAGAIN);
+    close(fd);
+    EXPECT_TRUE(a.until([&] { return fi_eq_read(events, &what, &entry, sizeof entry, 0) == -FI_EAVAIL; }, b));
+    fi_eq_err_entry error{};
+    ASSERT_EQ(fi_eq_readerr(events, &error, 0), static_cast<ssize_t>(sizeof error));
+    EXPECT_EQ(error.fid, &a.ep->fid);
+    EXPECT_EQ(error.err, FI_ECONNRESET);
+    EXPECT_EQ(error.data, configured().source ? b_at_a : FI_ADDR_NOTAVAIL);
+    EXPECT_EQ(fi_eq_read(events, &what, &entry, sizeof entry, 0), -FI_EAGAIN);
+}
+
+TEST_F(provider, wantsMemoryThatIsThere) {
+    auto const page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    auto* const pages = static_cast<unsigned char*>(
+        mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    ASSERT_EQ(munmap(pages + page, page), 0);
+    fid_mr* region = nullptr;
+    bool const demanded = a.about->domain_attr->mr_mode & FI_MR_ALLOCATED;
+    auto const reg = [&](std::size_t from, std::size_t size) {
+        auto const result = fi_mr_reg(a.domain, pages + from, size, FI_REMOTE_READ, 0, 9, 0, &region, nullptr);
+        if (result == 0) fi_close(&region->fid);
+        return result;
+    };
+    EXPECT_EQ(reg(10, page - 10), 0);
+    EXPECT_EQ(reg(10, page - 9), demanded ? -FI_EFAULT : 0);
+    EXPECT_EQ(reg(page, 1), demanded ? -FI_EFAULT : 0);
+    munmap(pages, page);
 }
 
 TEST_F(provider, countsWhatCompletes) {
