@@ -47,12 +47,12 @@ sockaddr_conn sconn_of(void* name, in_port_t port) {
     return made;
 }
 
-// Retransmissions, the first after the initial time and each after twice the last, until it is over.
+// Retransmissions, each after twice the time of the last, until it is over.
 std::uint16_t attempts(milliseconds timeout) {
     std::uint16_t count = 0;
-    for (milliseconds::rep left = timeout.count(), step = rto_initial; left > 0; left -= step, ++count)
-        step = std::min<milliseconds::rep>(2 * step, rto_max);
-    return std::max<std::uint16_t>(count, 1);
+    milliseconds::rep left = timeout.count(), step = rto_min;
+    for (; left > 0; left -= step, step = std::min<milliseconds::rep>(2 * step, rto_max)) ++count;
+    return count;
 }
 
 class sctp_wire final : public wire::wire, private client {
@@ -107,6 +107,7 @@ private:
     void wake() override;
     peer find_path(address const& where);
     void set_mtu(address const& to);
+    void pass_on();
     template <typename Value> void set(int option, Value const& value);
     void abort(sctp_assoc_t number);
 
@@ -130,6 +131,7 @@ private:
     stack& stack_ = stack::instance();
     struct socket* socket_ = nullptr;
     std::unique_ptr<datagrams> datagrams_;
+    std::unique_ptr<::assay::wire::bad_network> network_;
     int epoll_ = -1, event_ = -1;
     bool woken_ = false;
     std::deque<path> paths_; // by peer
@@ -145,6 +147,7 @@ private:
 };
 
 sctp_wire::sctp_wire(::assay::wire::sink& sink, options const& how) : sink_(sink), how_(how), scratch_(fragment_size) {
+    if (how.network.any()) network_ = std::make_unique<::assay::wire::bad_network>(how.network);
     epoll_ = epoll_create1(EPOLL_CLOEXEC);
     event_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     epoll_event event{.events = EPOLLIN, .data = {}};
@@ -312,7 +315,15 @@ sctp_wire::peer_state& sctp_wire::about(peer who) {
 }
 
 void sctp_wire::transmit(peer to, std::byte* packet, std::size_t size) {
-    datagrams_->send(paths_[to].where, packet, size);
+    if (!network_) return datagrams_->send(paths_[to].where, packet, size);
+    network_->put(to, packet, size, std::chrono::steady_clock::now());
+    pass_on();
+}
+
+// What the bad network has let through.
+void sctp_wire::pass_on() {
+    for (auto const& one : network_->take(std::chrono::steady_clock::now()))
+        datagrams_->send(paths_[one.to].where, one.bytes.data(), one.bytes.size());
 }
 
 // Associations that begin from now on, with this peer.
@@ -320,11 +331,12 @@ void sctp_wire::set_mtu(address const& to) {
     sctp_paddrparams wish{};
     wish.spp_address.ss_family = AF_CONN;
     wish.spp_flags = SPP_PMTUD_DISABLE;
-    wish.spp_pathmtu = static_cast<std::uint32_t>(path_mtu(to) - header_size); // it counts chunks only
+    wish.spp_pathmtu = static_cast<std::uint32_t>(path_mtu(to, how_.mtu) - header_size); // it counts chunks only
     set(SCTP_PEER_ADDR_PARAMS, wish);
 }
 
 bool sctp_wire::tend() {
+    if (network_) pass_on();
     return datagrams_->receive([this](address const& from, std::byte* packet, std::size_t size) {
         if (!is_packet(packet, size)) return;
         auto const who = find_path(from);
@@ -649,6 +661,7 @@ bool sctp_wire::flush(milliseconds limit) {
         counted_.reads = datagrams_->received;
         counted_.bytes_received = datagrams_->received_bytes;
     }
+    if (network_) counted_.dropped = network_->lost;
     return counted_;
 }
 
