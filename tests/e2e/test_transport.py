@@ -59,8 +59,8 @@ def test_wrong_name_is_one_sentence(tmp_path: Path, environment: dict[str, str])
     done = assay(*RING, "--transport", "assay_tpc", "--out", tmp_path / "out", env=environment)
     assert done.returncode == 2
     assert done.stderr.splitlines() == [
-        "assay: --transport assay_tpc: unknown (did you mean assay_tcp?); use own or assay_tcp, assay_sctp, with switches as in "
-        "assay_tcp:no_rma+eager=1024"
+        "assay: --transport assay_tpc: unknown (did you mean assay_tcp?); use own or assay_tcp, assay_sctp, with "
+        "switches as in assay_tcp:no_rma+eager=1024"
     ]
     assert not (tmp_path / "out").exists()
 

@@ -47,11 +47,10 @@ sockaddr_conn sconn_of(void* name, in_port_t port) {
     return made;
 }
 
-// Retransmissions, each after twice the time of the last, until it is over.
-std::uint16_t attempts(milliseconds timeout) {
+// Retransmissions, the first after `step` and each after twice the time of the last, until `limit` is over.
+std::uint16_t attempts(milliseconds limit, std::uint32_t step) {
     std::uint16_t count = 0;
-    milliseconds::rep left = timeout.count(), step = rto_min;
-    for (; left > 0; left -= step, step = std::min<milliseconds::rep>(2 * step, rto_max)) ++count;
+    for (milliseconds::rep left = limit.count(); left > 0; left -= step, step = std::min(2 * step, rto_max)) ++count;
     return count;
 }
 
@@ -178,10 +177,12 @@ address sctp_wire::listen(address const& where) {
         event.se_on = 1;
         set(SCTP_EVENT, event);
     }
-    auto const limit = attempts(how_.timeout);
+    // Who is idle is asked now and then, which takes as long again as the answers that do not come.
+    auto const patience = how_.timeout / 2;
+    auto const limit = attempts(patience, rto_min);
     sctp_initmsg begin{};
     begin.sinit_num_ostreams = begin.sinit_max_instreams = std::max<std::uint16_t>(how_.streams, 2);
-    begin.sinit_max_attempts = limit;
+    begin.sinit_max_attempts = attempts(patience, rto_initial);
     begin.sinit_max_init_timeo = rto_max;
     set(SCTP_INITMSG, begin);
     sctp_rtoinfo times{};
@@ -199,7 +200,7 @@ address sctp_wire::listen(address const& where) {
     sctp_paddrparams wish{};
     wish.spp_address.ss_family = AF_CONN;
     wish.spp_flags = SPP_HB_ENABLE;
-    wish.spp_hbinterval = static_cast<std::uint32_t>(std::min<milliseconds::rep>(how_.timeout.count() / 4, 1000));
+    wish.spp_hbinterval = static_cast<std::uint32_t>(std::min<milliseconds::rep>(patience.count() / limit, 1000));
     wish.spp_pathmaxrxt = limit;
     set(SCTP_PEER_ADDR_PARAMS, wish);
     // SCTP's port is that of UDP, which two wires of a process may share when they have different addresses.
@@ -375,7 +376,10 @@ void sctp_wire::abort(sctp_assoc_t number) {
     sctp_sndinfo info{};
     info.snd_flags = SCTP_ABORT;
     info.snd_assoc_id = number;
+    // It does not wait, but on a socket that must not it would be refused while the send buffer is full.
+    usrsctp_set_non_blocking(socket_, 0);
     usrsctp_sendv(socket_, "", 0, nullptr, 0, &info, sizeof info, SCTP_SENDV_SNDINFO, 0);
+    usrsctp_set_non_blocking(socket_, 1);
 }
 
 bool sctp_wire::ready(peer to) {
