@@ -116,6 +116,7 @@ private:
     void begin_link(peer who, sctp_assoc_change const& change);
     void data(peer who, std::byte const* bytes, std::size_t size, bool last);
     void push(peer to);
+    ssize_t hand_over(association const& to);
     void break_off(peer who, int error);
     void settle_broken();
     void finish(peer who, int error);
@@ -223,9 +224,7 @@ sctp_wire::~sctp_wire() {
     for (auto& one : peers_) {
         if (!one.link) continue;
         one.link->in.each_begun([&](arriving const& it) { sink_.lost(it.token); });
-        one.link->out.each([&](departing const& it) {
-            if (it.token) sink_.failed(it.token, ECANCELED);
-        });
+        one.link->out.each_token([&](void* token) { sink_.failed(token, ECANCELED); });
     }
     if (datagrams_) {
         part();
@@ -420,11 +419,15 @@ bool sctp_wire::send(peer to, void const* head, std::span<iovec const> payload, 
     link->out.add(head, payload, where);
     waiting_.insert(to);
     if (at_once) push(to);
+    if (link->out.empty()) return true;
     auto* const rest = link->out.last(where.unordered);
-    if (!rest) return true; // copied into the last fragment
-    if (how == memory::copy) rest->payload.own();
-    else rest->token = token;
-    return how == memory::copy;
+    if (how == memory::copy) {
+        if (rest) rest->payload.own();
+        return true;
+    }
+    if (rest) rest->token = token;
+    else link->out.tell_when_gone(token);
+    return false;
 }
 
 // Sends what the association takes now. Whoever waits for borrowed memory is told: only poll() may have such.
@@ -433,29 +436,33 @@ void sctp_wire::push(peer to) {
     auto& to_send = one.out;
     if (!one.up || one.leaving || peers_[to].broken) return;
     auto const pick = [&](::assay::wire::lane const& where) { return stream_of(one, where); };
-    while (to_send.fill(pick, [this](void* token) { sink_.sent(token); })) {
-        if (how_.planted == fault::lost_fragment && !to_send.first()) {
-            to_send.advance(to_send.rest());
-            continue;
-        }
-        sctp_sndinfo info{};
-        info.snd_sid = to_send.stream();
-        info.snd_flags = SCTP_EOR;
-        info.snd_ppid = htonl(payload_protocol);
-        info.snd_assoc_id = one.number; // not the address: that would make a new association of one that is gone
-        std::lock_guard const lock(stack_.mutex);
-        auto const sent = usrsctp_sendv(socket_, to_send.data(), to_send.rest(), nullptr, 0, &info, sizeof info,
-                                        SCTP_SENDV_SNDINFO, 0);
-        if (sent > 0) {
+    while (to_send.fill(pick)) {
+        void* gone = nullptr;
+        if (how_.planted == fault::lost_fragment && !to_send.first()) gone = to_send.advance(to_send.rest());
+        else {
+            auto const sent = hand_over(one);
+            if (sent <= 0) {
+                // An association that is gone is reported by the stack, behind what came before its end.
+                if (errno == EINVAL || errno == EMSGSIZE) break_off(to, errno);
+                return;
+            }
             moved_ = true;
-            to_send.advance(static_cast<std::size_t>(sent));
-            continue;
+            gone = to_send.advance(static_cast<std::size_t>(sent));
         }
-        // An association that is gone is reported by the stack, behind what came before its end.
-        if (errno == EINVAL || errno == EMSGSIZE) break_off(to, errno);
-        return;
+        if (gone) sink_.sent(gone);
     }
     waiting_.erase(to);
+}
+
+// Gives the stack the next fragment; returns how much of it it took.
+ssize_t sctp_wire::hand_over(association const& to) {
+    sctp_sndinfo info{};
+    info.snd_sid = to.out.stream();
+    info.snd_flags = SCTP_EOR;
+    info.snd_ppid = htonl(payload_protocol);
+    info.snd_assoc_id = to.number; // not the address: that would make a new association of one that is gone
+    std::lock_guard const lock(stack_.mutex);
+    return usrsctp_sendv(socket_, to.out.data(), to.out.rest(), nullptr, 0, &info, sizeof info, SCTP_SENDV_SNDINFO, 0);
 }
 
 void sctp_wire::withdraw(void* token) {
@@ -624,9 +631,7 @@ void sctp_wire::finish(peer who, int error) {
     peers_[who].refused = error != 0;
     waiting_.erase(who);
     gone->in.each_begun([&](arriving const& it) { sink_.lost(it.token); });
-    gone->out.each([&](departing const& it) {
-        if (it.token) sink_.failed(it.token, error ? error : ECONNRESET);
-    });
+    gone->out.each_token([&](void* token) { sink_.failed(token, error ? error : ECONNRESET); });
     sink_.closed(who, error);
 }
 
