@@ -12,10 +12,15 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from runner import targets
+from runner import packages, targets
 from runner.model import CannotRun, WrongUse
 
 REPO = Path(__file__).resolve().parent.parent
+# What the transports are made with: a header of each package.
+TRANSPORT_PACKAGES = {
+    "libfabric-dev": Path("/usr/include/rdma/providers/fi_prov.h"),
+    "libusrsctp-dev": Path("/usr/include/usrsctp.h"),
+}
 OWN_SUITE = "ASSAY_SUITE"  # environment: a test binary built elsewhere, to be run instead of building one
 QUIET_SECONDS = 2.0  # a build shorter than this says nothing
 
@@ -90,9 +95,10 @@ def _bring_up_to_date(folder: Path, wanted: list[str], what: str, note: Note, re
 def transports(preset: str = "release", note: Note = print, repo: Path = REPO) -> Path:
     """Bring the libfabric providers of transports/ up to date. Returns the folder that they are in.
 
-    Raises CannotRun as build() does, and when libfabric's headers are missing and cannot be installed.
+    Raises CannotRun as build() does, and when headers they need are missing and cannot be installed.
     """
-    targets.install_libfabric("--transport")
+    if missing := [package for package, header in TRANSPORT_PACKAGES.items() if not header.exists()]:
+        packages.install(missing, "--transport")
     return _project("transports", repo / "build" / preset / "transports", "the transports", preset, note, repo)
 
 

@@ -21,11 +21,11 @@ from typing import Any
 from runner.model import CannotRun, WrongUse
 
 OWN = "own"
-PROVIDERS = ("assay_tcp",)
+PROVIDERS = ("assay_tcp", "assay_sctp")
 UCX = "ucx"
 # Of libfabric itself, which has a semicolon where we have a plus: that would end a word of the shell.
 FABRIC = ("tcp", "tcp+ofi_rxm", "shm", "udp+ofi_rxd", "sockets")
-# Switches of a provider (transports/core/settings.hpp), and the form of their values; "" for none.
+# Switches of all providers (transports/core/settings.hpp), and the form of their values; "" for none.
 SWITCHES = {
     "no_tagged": "",
     "no_rma": "",
@@ -40,8 +40,27 @@ SWITCHES = {
     "eager": r"[0-9]+",
     "credit": r"[0-9]+",
     "inject": r"[0-9]+",
-    "nodelay": r"[01]",
     "interface": r"[A-Za-z0-9_.-]+",
+}
+# And those of one (transports/<name>/provider.cpp).
+OF_ONE: dict[str, dict[str, str]] = {
+    "assay_tcp": {"nodelay": r"[01]"},
+    "assay_sctp": {
+        "streams": r"[0-9]+",
+        "map": r"(tag_ctx|tag|ctx|single)",
+        "order": r"[01]",
+        "timeout": r"[0-9]+",
+        "mtu": r"[0-9]+",
+        # of a bad network: transports/wire/impairment.hpp
+        "loss": r"[0-9.]+",
+        "dup": r"[0-9.]+",
+        "reorder": r"[0-9.]+",
+        "corrupt": r"[0-9.]+",
+        "delay": r"[0-9.]+",
+        "rate": r"[0-9.]+",
+        "down": r"[0-9.]+:[0-9.]+",
+        "seed": r"[0-9]+",
+    },
 }
 
 
@@ -81,14 +100,13 @@ def parse(spec: str) -> Transport:
     if provider not in PROVIDERS:
         raise WrongUse(f"--transport {spec}: unknown{_near(provider, NAMES)}; use {_forms()}")
     switches = words.split("+") if colon else []
+    known = SWITCHES | OF_ONE[provider]
     for word in switches:
         name, equal, value = word.partition("=")
-        if name not in SWITCHES:
-            raise WrongUse(
-                f"--transport {spec}: no switch {name!r}{_near(name, SWITCHES)}; there are {', '.join(SWITCHES)}"
-            )
-        if not re.fullmatch(SWITCHES[name], value) or bool(equal) != bool(SWITCHES[name]):
-            takes = f"takes a value like {name}={SWITCHES[name]}" if SWITCHES[name] else "takes no value"
+        if name not in known:
+            raise WrongUse(f"--transport {spec}: no switch {name!r}{_near(name, known)}; there are {', '.join(known)}")
+        if not re.fullmatch(known[name], value) or bool(equal) != bool(known[name]):
+            takes = f"takes a value like {name}={known[name]}" if known[name] else "takes no value"
             raise WrongUse(f"--transport {spec}: {name} {takes}")
     return Transport(provider, tuple(switches))
 

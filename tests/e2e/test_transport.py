@@ -12,6 +12,7 @@ import pytest
 from e2e_help import MPI, assay
 
 from runner import build
+from runner.transports import PROVIDERS
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 RING = ("run", "--mpi", MPI, "--np", "2", "--tier", "smoke", "--select", "p2p.ring_sendrecv/call=sendrecv/*")
@@ -24,15 +25,23 @@ def environment(programs: Path) -> dict[str, str]:
 
 def test_ranks_talk_over_it(tmp_path: Path, environment: dict[str, str]) -> None:
     out = tmp_path / "out"
-    done = assay(*RING, "--transport", "own,assay_tcp", "--out", out, env=environment, seconds=300)
+    done = assay(*RING, "--transport", ",".join(("own", *PROVIDERS)), "--out", out, env=environment, seconds=300)
     assert done.returncode == 0, done.stdout + done.stderr
-    own, over = json.loads((out / "run.json").read_text())["targets"]
-    assert (own["name"], over["name"]) == (f"{MPI}/np2", f"{MPI}+assay_tcp/np2")
+    own, *others = json.loads((out / "run.json").read_text())["targets"]
+    assert own["name"] == f"{MPI}/np2"
     assert "counters" not in own
-    assert over["counters"]["endpoints"] >= 2
-    assert over["counters"]["remote"] > 0
     assert set(own["status"]) == {"pass"}
-    assert set(over["status"]) <= {"pass", "unsupported"}
+    for over, provider in zip(others, PROVIDERS, strict=True):
+        assert over["name"] == f"{MPI}+{provider}/np2"
+        assert over["counters"]["endpoints"] >= 2
+        assert over["counters"]["remote"] > 0
+        assert set(over["status"]) <= {"pass", "unsupported"}
+
+
+def test_order_that_is_not_restored_is_found(tmp_path: Path, environment: dict[str, str]) -> None:
+    command = ("run", "--mpi", MPI, "--np", "2", "--tier", "smoke", "--suite", "p2p", "--transport")
+    done = assay(*command, "assay_sctp:order=0", "--out", tmp_path / "out", env=environment, seconds=300)
+    assert done.returncode == 1, done.stdout + done.stderr
 
 
 def test_traffic_that_went_elsewhere_is_no_run(tmp_path: Path, environment: dict[str, str]) -> None:
@@ -67,19 +76,20 @@ def test_wrong_name_is_one_sentence(tmp_path: Path, environment: dict[str, str])
     done = assay(*RING, "--transport", "assay_tpc", "--out", tmp_path / "out", env=environment)
     assert done.returncode == 2
     assert done.stderr.splitlines() == [
-        "assay: --transport assay_tpc: unknown (did you mean assay_tcp?); use own, assay_tcp, tcp, tcp+ofi_rxm, shm, "
-        "udp+ofi_rxd, sockets, ucx; those of ours take switches: assay_tcp:no_rma+eager=1024"
+        "assay: --transport assay_tpc: unknown (did you mean assay_tcp?); use own, assay_tcp, assay_sctp, tcp, "
+        "tcp+ofi_rxm, shm, udp+ofi_rxd, sockets, ucx; those of ours take switches: assay_tcp:no_rma+eager=1024"
     ]
     assert not (tmp_path / "out").exists()
 
 
-def test_tools_of_libfabric_run_over_it() -> None:
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_tools_of_libfabric_run_over_it(provider: str) -> None:
     if shutil.which("fi_pingpong") is None:
         pytest.skip("libfabric-bin is not installed")
     environment = {"PATH": "/usr/bin:/bin", "FI_PROVIDER_PATH": str(build.transports())}
-    said = subprocess.run(["fi_info", "-p", "assay_tcp"], env=environment, capture_output=True, text=True, check=True)
+    said = subprocess.run(["fi_info", "-p", provider], env=environment, capture_output=True, text=True, check=True)
     assert "type: FI_EP_RDM" in said.stdout
-    command = ["fi_pingpong", "-p", "assay_tcp", "-e", "rdm", "-S", "all", "-c"]
+    command = ["fi_pingpong", "-p", provider, "-e", "rdm", "-S", "all", "-c"]
     server = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     try:
         for _ in range(20):  # the server needs a moment to listen

@@ -29,6 +29,7 @@ def library(family: str, version: str) -> Library:
         ("assay_tcp:no_rma+eager=0", "assay_tcp:no_rma+eager=0"),
         ("tcp+ofi_rxm", "tcp+ofi_rxm"),
         ("ucx", "ucx"),
+        ("assay_sctp:map=tag+order=0", "assay_sctp:map=tag+order=0"),
     ],
 )
 def test_names_go_both_ways(spec: str, name: str) -> None:
@@ -49,6 +50,8 @@ def test_names_go_both_ways(spec: str, name: str) -> None:
         ("assay_tcp:eager", "eager takes a value"),
         ("assay_tcp:eager=ten", "eager takes a value"),
         ("assay_tcp:no_rma=1", "no_rma takes no value"),
+        ("assay_tcp:order=0", "no switch 'order'"),
+        ("assay_sctp:map=tags", "map takes a value"),
     ],
 )
 def test_wrong_names_are_one_sentence(spec: str, part: str) -> None:
@@ -59,9 +62,14 @@ def test_wrong_names_are_one_sentence(spec: str, part: str) -> None:
 
 
 def test_switches_are_those_of_the_provider() -> None:
-    source = (Path(__file__).resolve().parents[2] / "transports" / "core" / "settings.cpp").read_text()
+    folder = Path(__file__).resolve().parents[2] / "transports"
     for name in transports.SWITCHES:
-        assert f'"{name}"' in source
+        assert f'"{name}"' in (folder / "core" / "settings.cpp").read_text()
+    for provider, switches in transports.OF_ONE.items():
+        source = (folder / provider.removeprefix("assay_") / "provider.cpp").read_text()
+        source += (folder / "wire" / "impairment.cpp").read_text()
+        for name in switches:
+            assert f'"{name}"' in source
 
 
 @pytest.mark.parametrize(

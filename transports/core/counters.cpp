@@ -47,6 +47,7 @@ void traffic::write(wire::counters const& wire, bool closed) const {
     entry("wire_writes", wire.writes);
     entry("wire_reads", wire.reads);
     entry("wire_held", wire.held);
+    entry("wire_dropped", wire.dropped);
     std::fprintf(file, "\"closed\": %s}\n", closed ? "true" : "false");
     if (std::fclose(file) == 0) (void)std::rename(unfinished.c_str(), path.c_str());
 }

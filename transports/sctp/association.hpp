@@ -7,6 +7,7 @@
 #include <cstring>
 #include <deque>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace assay::sctp {
@@ -67,8 +68,8 @@ public:
     bool empty() const { return ordered_.empty() && unordered_.empty() && rest() == 0; }
 
     // The fragment that is to be sent, with what is left of it; made when there is none. False: nothing to send.
-    // pick(lane) says its stream; done(token) is called for a segment when its last fragment has been made.
-    template <typename Pick, typename Done> bool fill(Pick pick, Done done) {
+    // pick(lane) says its stream.
+    template <typename Pick> bool fill(Pick pick) {
         if (rest() > 0) return true;
         if (ordered_.empty() && unordered_.empty()) return false;
         bool const other = !unordered_.empty() && (ordered_.empty() || turn_);
@@ -80,9 +81,8 @@ public:
         one.write(fragment_);
         sent_ = 0;
         if (one.payload.empty()) {
-            void* const token = one.token;
+            ending_ = one.token;
             queue.pop_front();
-            if (token) done(token);
         } else if (other) {
             queue.push_back(std::move(one));
             queue.pop_front();
@@ -93,25 +93,41 @@ public:
     std::size_t rest() const { return fragment_.size() - sent_; }
     std::uint16_t stream() const { return stream_; }
     bool first() const { return first_; } // of its segment
-    void advance(std::size_t size) { sent_ += size; }
+    // So much of it has gone. Returns the token of the segment that has gone completely by that. Not earlier, though its memory
+    // is free: its sender may never poll again, and only what the stack has goes without.
+    void* advance(std::size_t size) {
+        sent_ += size;
+        return rest() == 0 ? std::exchange(ending_, nullptr) : nullptr;
+    }
+    // For a segment whose last fragment has been made, and has not gone.
+    void tell_when_gone(void* token) { ending_ = token; }
 
     std::uint64_t waiting() const {
         std::uint64_t sum = rest();
         each([&](departing const& one) { sum += one.payload.left() + wire::head_size; });
         return sum;
     }
+    // Tokens of what has not gone.
+    template <typename Visit> void each_token(Visit visit) const {
+        if (ending_) visit(ending_);
+        each([&](departing const& one) {
+            if (one.token) visit(one.token);
+        });
+    }
+
+private:
     template <typename Visit> void each(Visit visit) const {
         for (auto const* queue : {&ordered_, &unordered_})
             for (auto const& one : *queue) visit(one);
     }
 
-private:
     std::deque<departing> ordered_, unordered_;
     std::uint32_t next_ordered_ = 0, next_unordered_ = 0;
     bool turn_ = false, first_ = false;
     std::vector<std::byte> fragment_;
     std::size_t sent_ = 0;
     std::uint16_t stream_ = 0;
+    void* ending_ = nullptr; // token of the segment that ends with this fragment
 };
 
 // A segment that is coming in.

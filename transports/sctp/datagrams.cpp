@@ -127,20 +127,22 @@ void datagrams::note_errors() {
     }
 }
 
-std::size_t path_mtu(address const& to) {
-    constexpr int least = 1280;
+std::size_t path_mtu(address const& to, std::size_t limit) {
+    constexpr std::size_t least = 1280;
     bool const v6 = is_v6(to);
-    int const headers = v6 ? 48 : 28; // of IP and UDP
+    std::size_t const headers = v6 ? 48 : 28; // of IP and UDP
     int const fd = socket(as_sockaddr(to)->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd < 0) return least - headers;
     int mtu = 0;
     socklen_t size = sizeof mtu;
     if (connect(fd, as_sockaddr(to), length(to)) < 0 ||
         getsockopt(fd, v6 ? IPPROTO_IPV6 : IPPROTO_IP, v6 ? IPV6_MTU : IP_MTU, &mtu, &size) < 0)
-        mtu = least;
+        mtu = static_cast<int>(least);
     ::close(fd);
     // 65,535 is the most that IP can say.
-    return static_cast<std::size_t>(std::max(std::min(mtu, 65'535), least) - headers) & ~std::size_t{3};
+    auto most = std::min<std::size_t>(static_cast<std::size_t>(mtu), 65'535);
+    if (limit > 0) most = std::min(most, limit);
+    return (std::max<std::size_t>(most, least) - headers) & ~std::size_t{3};
 }
 
 } // namespace assay::sctp

@@ -38,7 +38,7 @@ private:
     std::vector<wire::address> refused_;
 };
 
-// The largest packet that reaches an address in one piece.
-std::size_t path_mtu(wire::address const& to);
+// The largest packet that reaches an address in one piece, and in an IP packet of at most `limit` bytes (0: any).
+std::size_t path_mtu(wire::address const& to, std::size_t limit);
 
 } // namespace assay::sctp

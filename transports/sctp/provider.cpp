@@ -18,6 +18,7 @@ bool apply(sctp::options& to, std::string_view name, std::string_view value) {
         else return false;
         return true;
     }
+    if (to.network.apply(name, value)) return true;
     if (!read_number(value, number)) return false;
     if (name == "streams") {
         to.streams = static_cast<std::uint16_t>(number);
@@ -26,6 +27,10 @@ bool apply(sctp::options& to, std::string_view name, std::string_view value) {
     if (name == "order") {
         to.ordered = number == 1;
         return number <= 1;
+    }
+    if (name == "mtu") {
+        to.mtu = number;
+        return number >= 1280 && number <= 65'535;
     }
     if (name == "timeout") {
         to.timeout = std::chrono::milliseconds(number);

@@ -47,12 +47,11 @@ sockaddr_conn sconn_of(void* name, in_port_t port) {
     return made;
 }
 
-// Retransmissions, the first after the initial time and each after twice the last, until it is over.
-std::uint16_t attempts(milliseconds timeout) {
+// Retransmissions, the first after `step` and each after twice the time of the last, until `limit` is over.
+std::uint16_t attempts(milliseconds limit, std::uint32_t step) {
     std::uint16_t count = 0;
-    for (milliseconds::rep left = timeout.count(), step = rto_initial; left > 0; left -= step, ++count)
-        step = std::min<milliseconds::rep>(2 * step, rto_max);
-    return std::max<std::uint16_t>(count, 1);
+    for (milliseconds::rep left = limit.count(); left > 0; left -= step, step = std::min(2 * step, rto_max)) ++count;
+    return count;
 }
 
 class sctp_wire final : public wire::wire, private client {
@@ -107,6 +106,7 @@ private:
     void wake() override;
     peer find_path(address const& where);
     void set_mtu(address const& to);
+    void pass_on();
     template <typename Value> void set(int option, Value const& value);
     void abort(sctp_assoc_t number);
 
@@ -116,6 +116,7 @@ private:
     void begin_link(peer who, sctp_assoc_change const& change);
     void data(peer who, std::byte const* bytes, std::size_t size, bool last);
     void push(peer to);
+    ssize_t hand_over(association const& to);
     void break_off(peer who, int error);
     void settle_broken();
     void finish(peer who, int error);
@@ -130,6 +131,7 @@ private:
     stack& stack_ = stack::instance();
     struct socket* socket_ = nullptr;
     std::unique_ptr<datagrams> datagrams_;
+    std::unique_ptr<::assay::wire::bad_network> network_;
     int epoll_ = -1, event_ = -1;
     bool woken_ = false;
     std::deque<path> paths_; // by peer
@@ -145,6 +147,7 @@ private:
 };
 
 sctp_wire::sctp_wire(::assay::wire::sink& sink, options const& how) : sink_(sink), how_(how), scratch_(fragment_size) {
+    if (how.network.any()) network_ = std::make_unique<::assay::wire::bad_network>(how.network);
     epoll_ = epoll_create1(EPOLL_CLOEXEC);
     event_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     epoll_event event{.events = EPOLLIN, .data = {}};
@@ -175,10 +178,12 @@ address sctp_wire::listen(address const& where) {
         event.se_on = 1;
         set(SCTP_EVENT, event);
     }
-    auto const limit = attempts(how_.timeout);
+    // Who is idle is asked now and then, which takes as long again as the answers that do not come.
+    auto const patience = how_.timeout / 2;
+    auto const limit = attempts(patience, rto_min);
     sctp_initmsg begin{};
     begin.sinit_num_ostreams = begin.sinit_max_instreams = std::max<std::uint16_t>(how_.streams, 2);
-    begin.sinit_max_attempts = limit;
+    begin.sinit_max_attempts = attempts(patience, rto_initial);
     begin.sinit_max_init_timeo = rto_max;
     set(SCTP_INITMSG, begin);
     sctp_rtoinfo times{};
@@ -196,7 +201,7 @@ address sctp_wire::listen(address const& where) {
     sctp_paddrparams wish{};
     wish.spp_address.ss_family = AF_CONN;
     wish.spp_flags = SPP_HB_ENABLE;
-    wish.spp_hbinterval = static_cast<std::uint32_t>(std::min<milliseconds::rep>(how_.timeout.count() / 4, 1000));
+    wish.spp_hbinterval = static_cast<std::uint32_t>(std::min<milliseconds::rep>(patience.count() / limit, 1000));
     wish.spp_pathmaxrxt = limit;
     set(SCTP_PEER_ADDR_PARAMS, wish);
     // SCTP's port is that of UDP, which two wires of a process may share when they have different addresses.
@@ -219,9 +224,7 @@ sctp_wire::~sctp_wire() {
     for (auto& one : peers_) {
         if (!one.link) continue;
         one.link->in.each_begun([&](arriving const& it) { sink_.lost(it.token); });
-        one.link->out.each([&](departing const& it) {
-            if (it.token) sink_.failed(it.token, ECANCELED);
-        });
+        one.link->out.each_token([&](void* token) { sink_.failed(token, ECANCELED); });
     }
     if (datagrams_) {
         part();
@@ -312,7 +315,15 @@ sctp_wire::peer_state& sctp_wire::about(peer who) {
 }
 
 void sctp_wire::transmit(peer to, std::byte* packet, std::size_t size) {
-    datagrams_->send(paths_[to].where, packet, size);
+    if (!network_) return datagrams_->send(paths_[to].where, packet, size);
+    network_->put(to, packet, size, std::chrono::steady_clock::now());
+    pass_on();
+}
+
+// What the bad network has let through.
+void sctp_wire::pass_on() {
+    for (auto const& one : network_->take(std::chrono::steady_clock::now()))
+        datagrams_->send(paths_[one.to].where, one.bytes.data(), one.bytes.size());
 }
 
 // Associations that begin from now on, with this peer.
@@ -320,11 +331,12 @@ void sctp_wire::set_mtu(address const& to) {
     sctp_paddrparams wish{};
     wish.spp_address.ss_family = AF_CONN;
     wish.spp_flags = SPP_PMTUD_DISABLE;
-    wish.spp_pathmtu = static_cast<std::uint32_t>(path_mtu(to) - header_size); // it counts chunks only
+    wish.spp_pathmtu = static_cast<std::uint32_t>(path_mtu(to, how_.mtu) - header_size); // it counts chunks only
     set(SCTP_PEER_ADDR_PARAMS, wish);
 }
 
 bool sctp_wire::tend() {
+    if (network_) pass_on();
     return datagrams_->receive([this](address const& from, std::byte* packet, std::size_t size) {
         if (!is_packet(packet, size)) return;
         auto const who = find_path(from);
@@ -363,7 +375,10 @@ void sctp_wire::abort(sctp_assoc_t number) {
     sctp_sndinfo info{};
     info.snd_flags = SCTP_ABORT;
     info.snd_assoc_id = number;
+    // It does not wait, but on a socket that must not it would be refused while the send buffer is full.
+    usrsctp_set_non_blocking(socket_, 0);
     usrsctp_sendv(socket_, "", 0, nullptr, 0, &info, sizeof info, SCTP_SENDV_SNDINFO, 0);
+    usrsctp_set_non_blocking(socket_, 1);
 }
 
 bool sctp_wire::ready(peer to) {
@@ -404,11 +419,15 @@ bool sctp_wire::send(peer to, void const* head, std::span<iovec const> payload, 
     link->out.add(head, payload, where);
     waiting_.insert(to);
     if (at_once) push(to);
+    if (link->out.empty()) return true;
     auto* const rest = link->out.last(where.unordered);
-    if (!rest) return true; // copied into the last fragment
-    if (how == memory::copy) rest->payload.own();
-    else rest->token = token;
-    return how == memory::copy;
+    if (how == memory::copy) {
+        if (rest) rest->payload.own();
+        return true;
+    }
+    if (rest) rest->token = token;
+    else link->out.tell_when_gone(token);
+    return false;
 }
 
 // Sends what the association takes now. Whoever waits for borrowed memory is told: only poll() may have such.
@@ -417,29 +436,33 @@ void sctp_wire::push(peer to) {
     auto& to_send = one.out;
     if (!one.up || one.leaving || peers_[to].broken) return;
     auto const pick = [&](::assay::wire::lane const& where) { return stream_of(one, where); };
-    while (to_send.fill(pick, [this](void* token) { sink_.sent(token); })) {
-        if (how_.planted == fault::lost_fragment && !to_send.first()) {
-            to_send.advance(to_send.rest());
-            continue;
-        }
-        sctp_sndinfo info{};
-        info.snd_sid = to_send.stream();
-        info.snd_flags = SCTP_EOR;
-        info.snd_ppid = htonl(payload_protocol);
-        info.snd_assoc_id = one.number; // not the address: that would make a new association of one that is gone
-        std::lock_guard const lock(stack_.mutex);
-        auto const sent = usrsctp_sendv(socket_, to_send.data(), to_send.rest(), nullptr, 0, &info, sizeof info,
-                                        SCTP_SENDV_SNDINFO, 0);
-        if (sent > 0) {
+    while (to_send.fill(pick)) {
+        void* gone = nullptr;
+        if (how_.planted == fault::lost_fragment && !to_send.first()) gone = to_send.advance(to_send.rest());
+        else {
+            auto const sent = hand_over(one);
+            if (sent <= 0) {
+                // An association that is gone is reported by the stack, behind what came before its end.
+                if (errno == EINVAL || errno == EMSGSIZE) break_off(to, errno);
+                return;
+            }
             moved_ = true;
-            to_send.advance(static_cast<std::size_t>(sent));
-            continue;
+            gone = to_send.advance(static_cast<std::size_t>(sent));
         }
-        // An association that is gone is reported by the stack, behind what came before its end.
-        if (errno == EINVAL || errno == EMSGSIZE) break_off(to, errno);
-        return;
+        if (gone) sink_.sent(gone);
     }
     waiting_.erase(to);
+}
+
+// Gives the stack the next fragment; returns how much of it it took.
+ssize_t sctp_wire::hand_over(association const& to) {
+    sctp_sndinfo info{};
+    info.snd_sid = to.out.stream();
+    info.snd_flags = SCTP_EOR;
+    info.snd_ppid = htonl(payload_protocol);
+    info.snd_assoc_id = to.number; // not the address: that would make a new association of one that is gone
+    std::lock_guard const lock(stack_.mutex);
+    return usrsctp_sendv(socket_, to.out.data(), to.out.rest(), nullptr, 0, &info, sizeof info, SCTP_SENDV_SNDINFO, 0);
 }
 
 void sctp_wire::withdraw(void* token) {
@@ -608,9 +631,7 @@ void sctp_wire::finish(peer who, int error) {
     peers_[who].refused = error != 0;
     waiting_.erase(who);
     gone->in.each_begun([&](arriving const& it) { sink_.lost(it.token); });
-    gone->out.each([&](departing const& it) {
-        if (it.token) sink_.failed(it.token, error ? error : ECONNRESET);
-    });
+    gone->out.each_token([&](void* token) { sink_.failed(token, error ? error : ECONNRESET); });
     sink_.closed(who, error);
 }
 
@@ -649,6 +670,7 @@ bool sctp_wire::flush(milliseconds limit) {
         counted_.reads = datagrams_->received;
         counted_.bytes_received = datagrams_->received_bytes;
     }
+    if (network_) counted_.dropped = network_->lost;
     return counted_;
 }
 

@@ -5,6 +5,7 @@
 // with a `front`, the first one has the segment's head behind it. Streams do not wait for each other; the receiver
 // restores the order of segments from the numbers in their fronts.
 #pragma once
+#include "transports/wire/impairment.hpp"
 #include "transports/wire/wire.hpp"
 
 #include <chrono>
@@ -33,8 +34,10 @@ struct options {
     std::uint16_t streams = 16;
     stream_map map = stream_map::tag_and_context;
     bool ordered = true;                       // false: segments on different streams overtake each other
-    std::chrono::milliseconds timeout{30'000}; // a peer that is silent for so long is gone
+    std::chrono::milliseconds timeout{30'000}; // a peer that is silent is gone by then
     int buffer = 1024 * 1024;                  // of what one peer has not acknowledged, and of what nobody has read
+    std::size_t mtu = 0;                       // the largest IP packet; 0: what the way to a peer allows
+    wire::impairment network = {};             // what happens to packets
     fault planted = fault::none;
 };
 

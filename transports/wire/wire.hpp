@@ -57,6 +57,7 @@ struct counters {
     std::uint64_t connections = 0, accepted = 0;
     std::uint64_t writes = 0, reads = 0; // calls of the system, or packets
     std::uint64_t held = 0;              // segments that came before their turn
+    std::uint64_t dropped = 0;           // packets that a bad network has lost here
 };
 
 class wire {

@@ -91,6 +91,21 @@ TYPED_TEST(wires, saysWhenBorrowedMemoryIsFree) {
     EXPECT_EQ(b.got[0].payload, data);
 }
 
+// Whoever is told that a segment is sent may turn to something else.
+TYPED_TEST(wires, whatIsSentNeedsNoMorePolling) {
+    for (std::size_t const size : {900'000, 1'048'576, 1'100'000, 3'000'000}) {
+        end a(this->make), b(this->make);
+        a.send(b.name, 1, {}, memory::copy);
+        ASSERT_TRUE(until([&] { return b.got.size() == 1; }, a, b));
+        auto const data = pattern(size, 1);
+        if (!a.send(b.name, 2, data, memory::borrow, &a)) {
+            ASSERT_TRUE(until([&] { return !a.freed.empty(); }, a, b));
+        }
+        ASSERT_TRUE(until([&] { return b.got.size() == 2; }, b)) << size;
+        EXPECT_EQ(b.got[1].payload, data);
+    }
+}
+
 TYPED_TEST(wires, copiesWhatItCannotSendAtOnce) {
     end a(this->make), b(this->make);
     auto data = pattern(20'000'000, 1);
