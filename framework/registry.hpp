@@ -50,11 +50,12 @@ struct note {
 // Combinations of values that make sense; the function takes the values of the named axes and, if it wants, the job first.
 template <class Function, class... Axis> constraint where_impl(Function function, Axis const&... axis) {
     return {{&axis...}, [function, &axis...](std::size_t const* values, job const& j) {
-                return [&]<std::size_t... I>(std::index_sequence<I...>) -> bool {
+                return [&]<std::size_t... I>(std::index_sequence<I...>)->bool {
                     if constexpr (requires { function(j, axis.at(values[I])...); })
                         return function(j, axis.at(values[I])...);
                     else return function(axis.at(values[I])...);
-                }(std::index_sequence_for<Axis...>{});
+                }
+                (std::index_sequence_for<Axis...>{});
             }};
 }
 template <class A, class F> constraint where(A const& a, F function) { return where_impl(function, a); }

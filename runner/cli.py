@@ -168,7 +168,7 @@ def _mpis(given: Sequence[str], suites: Sequence[str] = ()) -> list[str]:
     named = comma_list(given) or [targets.OFI if comma_list(suites) == [targets.OFI] else targets.known()["default"]]
     if targets.OFI in named and set(named) != {targets.OFI}:
         raise WrongUse(
-            f"--mpi {','.join(named)}: {targets.OFI} (libfabric without MPI) runs suites of its own: name it alone"
+            f"--mpi {','.join(named)}: {targets.OFI} is no MPI library and has a suite of its own: name it alone"
         )
     return named
 

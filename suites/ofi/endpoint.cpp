@@ -54,6 +54,7 @@ endpoint::endpoint(test_run& run, std::string const& provider, wish what)
       sends(run),
       receives(run),
       ep(run) {
+    written.name = "a write with immediate data";
     open(provider);
     std::array<char, 512> name{};
     std::size_t size = name.size();
@@ -153,9 +154,15 @@ operation& endpoint::start(char const* name) {
     return made;
 }
 
-bool endpoint::post(std::function<ssize_t()> const& call, std::source_location where) {
+ssize_t endpoint::attempt(std::function<ssize_t()> const& call) {
     ssize_t code = 0;
-    if (until([&] { return (code = call()) != -FI_EAGAIN; })) return ofi.ok(code, where);
+    until([&] { return (code = call()) != -FI_EAGAIN; });
+    return code;
+}
+
+bool endpoint::post(std::function<ssize_t()> const& call, std::source_location where) {
+    ssize_t const code = attempt(call);
+    if (code != -FI_EAGAIN) return ofi.ok(code, where);
     return ofi.check(false, "return", fmt::format("{} returns -FI_EAGAIN for ever", last_call.name), where);
 }
 
@@ -173,7 +180,7 @@ bool endpoint::until(std::function<bool()> const& holds) {
 }
 
 void endpoint::progress() {
-    if (cq.get() != nullptr) hand_out(cq.get(), !wanted.two_queues);
+    if (cq.get() != nullptr && !own_reads) hand_out(cq.get(), !wanted.two_queues);
     if (send_cq.get() != nullptr) hand_out(send_cq.get(), true);
 }
 
@@ -219,6 +226,10 @@ void endpoint::hand_out(fid_cq* queue, bool of_sends) {
 }
 
 void endpoint::keep(void* context, completion const& c) {
+    if (context == nullptr && c.error == 0 && c.flags & FI_REMOTE_WRITE) {
+        written.said.push_back(c);
+        return;
+    }
     for (auto& one : operations)
         if (context == &one) {
             one.said.push_back(c);
@@ -256,9 +267,12 @@ void endpoint::silent(operation& of, std::source_location where) {
 void endpoint::finish(std::source_location where) {
     meet();
     for (int n = 0; n < 20; ++n) progress();
-    for (auto const& one : operations)
+    auto const look_at = [&](operation const& one) {
         ofi.check(one.used == one.said.size(), "leftover",
                   fmt::format("{} completions of one {}, {} expected", one.said.size(), one.name, one.used), where);
+    };
+    for (auto const& one : operations) look_at(one);
+    look_at(written);
     meet(); // nobody closes while another still looks
 }
 
@@ -275,6 +289,11 @@ fid_mr* endpoint::expose(void* memory, std::size_t bytes, std::uint64_t access) 
     if (info->domain_attr->mr_mode & FI_MR_ENDPOINT)
         if (!ofi.ok(fi_mr_bind(region, &ep->fid, 0)) || !ofi.ok(fi_mr_enable(region))) throw test_run::cannot_go_on{};
     return region;
+}
+
+void endpoint::withdraw(fid_mr* region) {
+    std::erase(regions_, region);
+    ofi.ok(fi_close(&region->fid));
 }
 
 remote_memory endpoint::where(fid_mr* region, void* memory) const {
@@ -303,6 +322,8 @@ completion_check& completion_check::received(std::size_t bytes) {
                       where_);
     return *this;
 }
+
+completion_check& completion_check::done(std::uint64_t kind) { return error(0).flags(kind); }
 
 completion_check& completion_check::sent() {
     if (it_ == nullptr) return *this;

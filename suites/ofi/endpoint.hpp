@@ -61,6 +61,7 @@ public:
     Object* operator->() const { return it_; }
     Object** address() { return &it_; }
     int close();
+    void forget() { it_ = nullptr; } // it is closed already
 
 private:
     test_run* ofi_ = nullptr;
@@ -83,6 +84,7 @@ public:
     completion_check& flags(std::uint64_t set);
     completion_check& error(int expected);
     completion_check& cut(std::size_t bytes);
+    completion_check& done(std::uint64_t kind); // no error, and these flags
     completion const* operator->() const { return it_; }
     explicit operator bool() const { return it_ != nullptr; }
 
@@ -124,6 +126,9 @@ public:
     // Calls `post` until it returns something else than -FI_EAGAIN, with progress in between; records what is not 0.
     bool post(std::function<ssize_t()> const& call, std::source_location where = std::source_location::current());
 
+    // The same without judgement: what the call returned in the end.
+    ssize_t attempt(std::function<ssize_t()> const& call);
+
     // The next completion of an operation; a finding when it does not come.
     completion_check complete(operation& of, std::source_location where = std::source_location::current());
     // The same, only asked: nullptr when there is none after `polls` looks.
@@ -133,16 +138,20 @@ public:
     // Until it holds, with progress; false after a while in which it did not.
     bool until(std::function<bool()> const& holds);
     void progress();
+    bool own_reads = false; // the test itself reads cq; only with two_queues
 
     // Registered where the provider demands it (FI_MR_LOCAL); else nullptr.
     void* descriptor(void* memory, std::size_t bytes);
-    // Registers memory for others; see rma.hpp.
+    // Registers memory for others, and takes that back.
     fid_mr* expose(void* memory, std::size_t bytes, std::uint64_t access);
+    void withdraw(fid_mr* region);
+    std::uint64_t last_key() const { return next_key_ - 1; } // that was asked for
     remote_memory where(fid_mr* region, void* memory) const;
 
     // The end of the case: all meet, and no completion is left that nobody asked for.
     void finish(std::source_location where = std::source_location::current());
 
+    operation written;                // what others wrote with immediate data: such completions have no context
     std::deque<operation> operations; // in the order of their start
     std::vector<operation*> order;    // in which completions came, errors included
 

@@ -88,6 +88,7 @@ board& board::of_job() {
 void board::begin_case() {
     ++serial_;
     meetings_ = 0;
+    places_[static_cast<std::size_t>(rank_)].word = false;
 }
 
 void board::leave_case() {

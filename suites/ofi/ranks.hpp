@@ -39,9 +39,14 @@ public:
     // What each rank brought, by rank.
     std::vector<std::string> exchange(std::string const& mine, std::function<void()> const& meanwhile);
 
+    // A word to whoever looks: false at the beginning of a case.
+    void say() { places_[static_cast<std::size_t>(rank_)].word = true; }
+    bool has_said(int rank) const { return places_[static_cast<std::size_t>(rank)].word; }
+
     struct place {
         alignas(64) std::atomic<std::uint64_t> at; // number of the case and how often it has been to meet(), or `left`
         std::atomic<std::uint64_t> met;            // how often it has been to meet() when it left
+        std::atomic<bool> word;
         std::size_t used;
         std::array<char, 4000> bytes;
     };
