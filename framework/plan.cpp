@@ -168,9 +168,10 @@ void plan_test(test const& t, selection const& what, job const& j, plan& result)
         for (std::size_t a = 0; a < picked.size(); ++a) c.values.push_back(r.values[a][picked[a]]);
         if (!what.selects.empty() && !selected(what.selects, c.name())) return;
         if (result.cases.size() == what.most)
-            throw wrong_use{fmt::format("the selection has more than {} cases; ask for fewer with --suite, --select, an "
-                                        "axis like --count, or a lower --tier",
-                                        what.most)};
+            throw wrong_use{
+                fmt::format("the selection has more than {} cases; ask for fewer with --suite, --select, an "
+                            "axis like --count, or a lower --tier",
+                            what.most)};
         result.cases.push_back(std::move(c));
     };
     if (what.tier == tier::full || t.axes.empty()) return full_product(r.model, take);

@@ -15,9 +15,7 @@ struct over_sctp {
     static std::unique_ptr<wire> make(sink& to) { return sctp::make(to, sctp_options()); }
 };
 
-template <typename Kind> struct wires : testing::Test {
-    static constexpr auto make = Kind::make;
-};
+template <typename Kind> struct wires : testing::Test { static constexpr auto make = Kind::make; };
 using kinds = testing::Types<over_tcp, over_sctp>;
 TYPED_TEST_SUITE(wires, kinds);
 
