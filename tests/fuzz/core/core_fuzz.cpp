@@ -19,6 +19,7 @@ namespace assay::ofi {
 char const provider_name[] = "assay_fuzz";
 
 std::unique_ptr<wire::wire> make_wire(wire::sink& sink, settings const&) { return std::make_unique<fuzz::wire>(sink); }
+bool is_wire_switch(std::string_view, std::string_view) { return false; }
 
 wire::address default_address(settings const&) {
     sockaddr_in at{};

@@ -46,7 +46,8 @@ public:
     }
     ::assay::wire::address const& address_of(peer who) const override { return *addresses_[who]; }
     bool ready(peer) override { return connected; }
-    bool send(peer to, void const*, std::span<iovec const> payload, ::assay::wire::memory how, void* token) override {
+    bool send(peer to, void const*, std::span<iovec const> payload, ::assay::wire::lane const&,
+              ::assay::wire::memory how, void* token) override {
         touch(payload);
         if (!slow || how == ::assay::wire::memory::copy) return true;
         out.push_back({to, token, {payload.begin(), payload.end()}});
