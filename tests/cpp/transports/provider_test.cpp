@@ -400,6 +400,7 @@ TEST_F(provider, reportsAPeerThatIsGone) {
 
 // The same as an event, for those who have no operation there.
 TEST(provider_events, tellOfAPeerThatIsGone) {
+    if (!over_tcp) GTEST_SKIP() << "speaks it";
     fid_eq* events = nullptr;
     side a(0, [&](side& it) {
         fi_eq_attr wish{};
