@@ -39,9 +39,12 @@ def test_ranks_talk_over_it(tmp_path: Path, environment: dict[str, str]) -> None
 
 
 def test_order_that_is_not_restored_is_found(tmp_path: Path, environment: dict[str, str]) -> None:
-    command = ("run", "--mpi", MPI, "--np", "2", "--tier", "smoke", "--suite", "p2p", "--transport")
-    done = assay(*command, "assay_sctp:order=0", "--out", tmp_path / "out", env=environment, seconds=300)
-    assert done.returncode == 1, done.stdout + done.stderr
+    case = "p2p.order_flood/ints=mixed/comm=world"
+    command = ("run", "--mpi", MPI, "--np", "2", "--select", case, "--transport")
+    for order, expected in (("1", 0), ("0", 1)):
+        out = tmp_path / order
+        done = assay(*command, f"assay_sctp:order={order}", "--out", out, env=environment, seconds=300)
+        assert done.returncode == expected, done.stdout + done.stderr
 
 
 def test_traffic_that_went_elsewhere_is_no_run(tmp_path: Path, environment: dict[str, str]) -> None:

@@ -47,13 +47,6 @@ sockaddr_conn sconn_of(void* name, in_port_t port) {
     return made;
 }
 
-// Retransmissions, the first after `step` and each after twice the time of the last, until `limit` is over.
-std::uint16_t attempts(milliseconds limit, std::uint32_t step) {
-    std::uint16_t count = 0;
-    for (milliseconds::rep left = limit.count(); left > 0; left -= step, step = std::min(2 * step, rto_max)) ++count;
-    return count;
-}
-
 class sctp_wire final : public wire::wire, private client {
 public:
     sctp_wire(::assay::wire::sink& sink, options const& how);
@@ -178,18 +171,20 @@ address sctp_wire::listen(address const& where) {
         event.se_on = 1;
         set(SCTP_EVENT, event);
     }
-    // Who is idle is asked now and then, which takes as long again as the answers that do not come.
-    auto const patience = how_.timeout / 2;
-    auto const limit = attempts(patience, rto_min);
+    // Half of the time for what is not acknowledged, however slow a busy machine has made the retransmissions. Who is idle is asked
+    // now and then, which takes as long again.
+    auto const patience = static_cast<std::uint32_t>(how_.timeout.count() / 2);
+    auto const longest_rto = std::clamp(patience / 4, rto_min, rto_max);
+    auto const limit = static_cast<std::uint16_t>(std::max(patience / longest_rto, 1u));
     sctp_initmsg begin{};
     begin.sinit_num_ostreams = begin.sinit_max_instreams = std::max<std::uint16_t>(how_.streams, 2);
-    begin.sinit_max_attempts = attempts(patience, rto_initial);
-    begin.sinit_max_init_timeo = rto_max;
+    begin.sinit_max_attempts = limit;
+    begin.sinit_max_init_timeo = static_cast<std::uint16_t>(longest_rto);
     set(SCTP_INITMSG, begin);
     sctp_rtoinfo times{};
-    times.srto_initial = rto_initial;
+    times.srto_initial = std::min(rto_initial, longest_rto);
     times.srto_min = rto_min;
-    times.srto_max = rto_max;
+    times.srto_max = longest_rto;
     set(SCTP_RTOINFO, times);
     sctp_assocparams limits{};
     limits.sasoc_asocmaxrxt = limit;
@@ -201,7 +196,7 @@ address sctp_wire::listen(address const& where) {
     sctp_paddrparams wish{};
     wish.spp_address.ss_family = AF_CONN;
     wish.spp_flags = SPP_HB_ENABLE;
-    wish.spp_hbinterval = static_cast<std::uint32_t>(std::min<milliseconds::rep>(patience.count() / limit, 1000));
+    wish.spp_hbinterval = longest_rto;
     wish.spp_pathmaxrxt = limit;
     set(SCTP_PEER_ADDR_PARAMS, wish);
     // SCTP's port is that of UDP, which two wires of a process may share when they have different addresses.
