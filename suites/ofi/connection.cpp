@@ -4,7 +4,7 @@
 #include <array>
 #include <filesystem>
 #include <fmt/format.h>
-#include <optional>
+#include <memory>
 
 #include "suites/ofi/calls.hpp"
 
@@ -137,7 +137,7 @@ OFI_TEST(descriptors, requirements{"ofi.close.resources"}, over(axis_use{&provid
 OFI_TEST(leave, requirements{"ofi.close.others"}, over(axis_use{&providers()}), needs{[](job const& j) {
              return j.np >= 3 ? std::string() : fmt::format("needs at least 3 ranks; this job has {}", j.np);
          }}) {
-    std::optional<endpoint> end(std::in_place, ofi, ofi.at(providers()), tagged_only());
+    auto end = std::make_unique<endpoint>(ofi, ofi.at(providers()), tagged_only());
     say_hello(*end, 0);
     end->meet();
     bool const goes = ofi.rank == ofi.size - 1;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <ctime>
 #include <fmt/format.h>
@@ -19,6 +20,7 @@ double cpu_seconds() {
     return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 constexpr double patience = 1.5, short_patience = 0.1;
+constexpr auto wall_patience = std::chrono::seconds(8); // where the provider sleeps in its calls
 
 std::string words(std::uint64_t flags) {
     std::string text = fi_tostr(&flags, FI_TYPE_CAPS); // the same bits as capabilities
@@ -168,9 +170,10 @@ bool endpoint::post(std::function<ssize_t()> const& call, std::source_location w
 
 bool endpoint::until(std::function<bool()> const& holds) {
     auto const begin = cpu_seconds();
+    auto const limit = std::chrono::steady_clock::now() + wall_patience;
     while (!holds()) {
         progress();
-        if (cpu_seconds() - begin > (late_ ? short_patience : patience)) {
+        if (cpu_seconds() - begin > (late_ ? short_patience : patience) || std::chrono::steady_clock::now() > limit) {
             late_ = true;
             return false;
         }

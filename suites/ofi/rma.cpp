@@ -116,7 +116,7 @@ OFI_TEST(rma, requirements{"ofi.rma.data", "ofi.rma.cq_data"},
     if (injects(v)) local.poison();
     if (reads(v)) local.expect(ofi.key(ofi.right(), ofi.rank), bytes, "read from the right neighbour");
     else read_back(end, ofi.incoming(bytes), ofi.right(), there);
-    if (has_data(v)) end.complete(end.written).done(FI_REMOTE_WRITE | FI_RMA).data(immediate);
+    if (has_data(v)) end.complete(end.written).done(FI_REMOTE_WRITE).data(immediate);
     end.meet();
     if (!reads(v)) ofi.expect(window, ofi.left(), bytes);
     else window.expect_unchanged();
