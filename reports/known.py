@@ -44,7 +44,7 @@ class Entry:
         """Whether the entry speaks of this target. A version range fits no target whose version is unknown."""
         if not fnmatch.fnmatchcase(target.family, self.library):
             return False
-        if not fnmatch.fnmatchcase(target.transport, self.transport):
+        if not re.match(translate(self.transport), target.transport):
             return False
         if self.np and target.np not in self.np:
             return False
@@ -260,6 +260,8 @@ def _entries(where: str, table: Any) -> list[Entry]:
                 f"{where}: case {glob!r} can match no case name; "
                 "names consist of a-z 0-9 _ . + = / (and * ? [ ] ! - { , } for a glob)"
             )
+    if not translate(table.get("transport", "*")):
+        raise WrongUse(f"{where}: transport {table['transport']!r} has braces that do not pair up")
     if re.match(r"(?!https?://)[a-zA-Z][a-zA-Z0-9+.-]*:", table["link"]):
         raise WrongUse(f"{where}: link {table['link']!r} is neither http(s)://… nor the path of a reproducer")
     version = table.get("version", "")

@@ -27,6 +27,7 @@ from reports.summary import widen
 from runner import build, targets
 from runner.model import CannotRun, Launch, Target, WrongUse
 from runner.procs import Guarded, busyness, wait_for
+from runner.transports import OWN, Transport, parse
 
 MOST_PATIENCE = 4.0  # times the timeout, on a busy machine: some reproducers are there to hang
 
@@ -48,6 +49,7 @@ class Recipe:
     runs: int = 1  # how often it is run: BUG if one of them says so
     flags: Sequence[str] = ()  # of the compiler
     args: Sequence[str] = ()  # of the program
+    transport: Transport = Transport()  # instead of the library's own choice
 
 
 @dataclass
@@ -114,7 +116,7 @@ def installed() -> list[str]:
 
 
 def recipe(path: Path) -> Recipe:
-    """Reads the line `// run: np=2 timeout=20 [runs=N] [flags=…] [args=…]`. Raises WrongUse."""
+    """Reads the line `// run: np=2 timeout=20 [runs=N] [flags=…] [args=…] [transport=…]`. Raises WrongUse."""
     try:
         lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("// run:")]
     except (OSError, ValueError) as error:
@@ -124,7 +126,7 @@ def recipe(path: Path) -> Recipe:
         raise WrongUse(f"{path}: has {len(lines)} lines that begin with `// run:`; write one, such as `{sample}`")
     try:
         words = dict(word.split("=", 1) for word in shlex.split(lines[0].removeprefix("// run:")))
-        if extra := words.keys() - {"np", "timeout", "runs", "flags", "args"}:
+        if extra := words.keys() - {"np", "timeout", "runs", "flags", "args", "transport"}:
             raise ValueError(f"{min(extra)} is not known")
         made = Recipe(
             path,
@@ -133,7 +135,10 @@ def recipe(path: Path) -> Recipe:
             int(words.get("runs", 1)),
             words.get("flags", "").split(),
             words.get("args", "").split(),
+            parse(words.get("transport", OWN)),
         )
+        if made.transport.ours:
+            raise ValueError("a reproducer must do without what is built here; name a transport of the library")
         if made.np < 1 or made.runs < 1 or not 0 < made.timeout <= 600:
             raise ValueError("np and runs are at least 1, timeout is in seconds, at most 600")
     except KeyError as error:
@@ -169,7 +174,10 @@ def try_on(library: targets.Library, made: Recipe) -> Outcome:
     if program is None:
         assert outcome
         return outcome
-    target = targets.make_target(library, made.np, program, targets.LaunchWishes())
+    try:
+        target = targets.make_target(library, made.np, program, targets.LaunchWishes(), made.transport)
+    except WrongUse as error:
+        return Outcome(NOT_APPLICABLE, str(error))
     begin = time.monotonic()
     for _ in range(made.runs):
         outcome = _run(target, made)

@@ -29,8 +29,8 @@ int main(int argc, char** argv) {
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
         int const cannot = getenv("I_MPI_ROOT") && !getenv("I_MPI_SPAWN"); // Intel MPI ends the job then
         for (int round = 0; round < 60 && !worst && !cannot; ++round) {
-            int const error = MPI_Comm_spawn("/usr/bin/env", words, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &child,
-                                             MPI_ERRCODES_IGNORE);
+            int const error =
+                MPI_Comm_spawn("/usr/bin/env", words, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &child, MPI_ERRCODES_IGNORE);
             failed = error != MPI_SUCCESS ? 1 + (round == 0 && rank == 0) : 0; // 2: spawning does not work at all
             if (!failed) MPI_Comm_disconnect(&child);
             MPI_Allreduce(&failed, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);

@@ -100,6 +100,11 @@ def test_transport_is_a_glob(tmp_path: Path) -> None:
     assert entries.apply(Verdict(CASE, "t", "fail"), target(transport="ofi:tcp")).status == "xfail"
     assert entries.apply(Verdict(CASE, "t", "fail"), target(transport="ucx")).status == "fail"
     assert entries.apply(Verdict(CASE, "t", "fail"), target()).status == "fail"
+    entries = known(tmp_path, ENTRY.replace('transport = "*"', 'transport = "{ofi:*,tcp}"'))
+    for transport, status in (("ofi:tcp", "xfail"), ("tcp", "xfail"), ("ucx", "fail"), ("", "fail")):
+        assert entries.apply(Verdict(CASE, "t", "fail"), target(transport=transport)).status == status
+    with pytest.raises(WrongUse, match="braces that do not pair up"):
+        known(tmp_path, ENTRY.replace('transport = "*"', 'transport = "{tcp"'))
 
 
 def test_an_entry_may_hold_for_some_numbers_of_ranks_only(tmp_path: Path) -> None:

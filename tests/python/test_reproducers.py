@@ -119,6 +119,26 @@ def test_a_reproducer_is_repeated_until_it_says_bug(world: World, capsys: pytest
     assert (world.folder / "times").read_text() == "\n" * 3
 
 
+def test_a_reproducer_may_ask_for_a_transport(
+    world: World, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.reproducer(
+        "over", '[ "$OVER" = tcp ] && echo "BUG: over tcp" || echo OK', run="np=1 timeout=10 transport=tcp"
+    )
+    world.entry("over", "==0", more='transport="{tcp,shm}"')  # a reproducer needs an entry
+    assert cli.main(["known", "check", "--json"]) == 0  # nobody knows how this library is told
+    assert {one["says"] for one in json.loads(capsys.readouterr().out)["reproducers"][0]["results"]} == {"n/a"}
+    about = {"fake": {"title": "Fake", "transport": {"environment": {"OVER": "{provider}"}}}}
+    monkeypatch.setattr(targets, "known", lambda: about)
+    world.entry("over", more='transport="{tcp,shm}"')
+    assert cli.main(["known", "check", "--json"]) == 0
+    assert {one["says"] for one in json.loads(capsys.readouterr().out)["reproducers"][0]["results"]} == {"BUG"}
+    for wrong, sentence in (("tpc", "--transport tpc: unknown"), ("assay_tcp", "must do without what is built here")):
+        world.reproducer("over", "echo OK", run=f"np=1 timeout=10 transport={wrong}")
+        assert cli.main(["known", "check"]) == 2
+        assert sentence in capsys.readouterr().err
+
+
 def _write_run(folder: Path, statuses: dict[str, str], threads: int = 1) -> Path:
     out = folder / "run"
     out.mkdir()
