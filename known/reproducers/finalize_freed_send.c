@@ -1,12 +1,12 @@
 /* MPICH 4.0: MPI_Finalize does not complete a large send whose request was freed.
  *
- * build: mpicc mpich_finalize_freed_send.c -o mpich_finalize_freed_send        run: mpiexec -n 2 ./mpich_finalize_freed_send
+ * build: mpicc finalize_freed_send.c -o mpich_finalize_freed_send        run: mpiexec -n 3 ./mpich_finalize_freed_send
  * MPI-5.0 section 11.2.2: a process that has started a send and freed its request has done its part, and may call MPI_Finalize;
  *   the message still has to arrive.
  * expected: rank 1 receives the message.
  * observed: both processes wait for ever.
  */
-// run: np=2 timeout=20
+// run: np=3 timeout=20
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
