@@ -75,8 +75,10 @@ def plot(title: str, unit: str, measured: Sequence[Mapping[str, Any]], what: str
 
 def beside(ratio: Mapping[str, Any]) -> str:
     """A sentence about one of the ratios."""
+    rivals = ratio["rivals"]
+    whom = rivals[0] if len(rivals) == 1 else f"the better of {' and '.join(rivals)}"
     bandwidth = f", {ratio['bandwidth']:.2f} × its bandwidth at 1 MiB" if ratio["bandwidth"] else ""
-    return f"{ratio['latency']:.2f} × as fast at 8 B{bandwidth}"
+    return f"beside {whom}: {ratio['latency']:.2f} × as fast at 8 B{bandwidth}"
 
 
 def size_name(size: int) -> str:
@@ -88,7 +90,7 @@ def size_name(size: int) -> str:
 
 
 def print_table(found: Mapping[str, Any]) -> None:
-    """A table, what could not be measured, and our transports beside libfabric's own."""
+    """A table, what could not be measured, and our transports beside their rivals."""
     from rich.console import Console
     from rich.table import Table
 
@@ -113,10 +115,7 @@ def print_table(found: Mapping[str, Any]) -> None:
         if "reason" in one:
             console.print(f"could not be measured: {one['reason']}", markup=False, soft_wrap=True)
     for one in found["ratios"]:
-        console.print(
-            f"{one['name']} beside the better of libfabric's tcp and tcp;ofi_rxm: {beside(one)}",
-            soft_wrap=True,
-        )
+        console.print(f"{one['name']} {beside(one)}", soft_wrap=True)
 
 
 def _decades(low: float, high: float, base: int) -> tuple[int, int]:

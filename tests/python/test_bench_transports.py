@@ -35,8 +35,23 @@ def test_ours_is_held_against_the_better_of_both() -> None:
         "assay_tcp": [Point(8, 12.0, 1.0), Point(1 << 20, 200.0, 4500.0)],
         "raw_tcp": [Point(8, 1.0, 1.0), Point(1 << 20, 100.0, 9000.0)],
     }
-    assert bench.ratios(measured) == [{"name": "assay_tcp", "latency": 0.5, "bandwidth": 1.5}]
+    assert bench.ratios(measured) == [
+        {"name": "assay_tcp", "rivals": ["tcp", "tcp+ofi_rxm"], "latency": 0.5, "bandwidth": 1.5}
+    ]
     assert bench.ratios({"assay_tcp": measured["assay_tcp"]}) == []
+
+
+def test_sctp_is_held_against_usrsctp_with_and_without_threads() -> None:
+    measured = {
+        "tcp": [Point(8, 8.0, 1.0), Point(1 << 20, 300.0, 3000.0)],
+        "assay_sctp:order=0": [Point(8, 10.0, 1.0), Point(1 << 20, 900.0, 900.0)],
+        "raw_sctp": [Point(8, 12.0, 1.0), Point(1 << 20, 8000.0, 100.0)],
+        "raw_sctp_polled": [Point(8, 5.0, 1.0)],
+    }
+    assert bench.ratios(measured) == [
+        {"name": "assay_sctp:order=0", "rivals": ["raw_sctp"], "latency": 1.2, "bandwidth": 9.0},
+        {"name": "assay_sctp:order=0", "rivals": ["raw_sctp_polled"], "latency": 0.5, "bandwidth": 0},
+    ]
 
 
 def test_unknown_transport_is_wrong_use() -> None:
@@ -63,7 +78,7 @@ def test_page_has_a_line_for_each_that_was_measured(tmp_path: Path) -> None:
         "mpi": "mpich@5.0.2",
         "rounds": 5,
         "transports": [entry, {"name": "shm", "reason": "shm: ended with 15: no <shm>"}],
-        "ratios": [{"name": "assay_tcp", "latency": 0.5, "bandwidth": 1.25}],
+        "ratios": [{"name": "assay_tcp", "rivals": ["tcp", "tcp+ofi_rxm"], "latency": 0.5, "bandwidth": 1.25}],
     }
     page = write_page(found, {"cores": 2}, "./assay bench transports", tmp_path / "transports.html").read_text()
     assert page.count("<polyline") == 2

@@ -3,9 +3,11 @@
 #include "transports/sctp/sctp.hpp"
 #include "transports/wire/pieces.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <deque>
+#include <memory>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -22,6 +24,25 @@ struct front {
 
 inline std::uint64_t key_of(front const& it) { return std::uint64_t{it.unordered} << 32 | it.number; }
 
+// The memory of a fragment. A vector would fill it with zeros each time: more work than all else with a short message.
+class message {
+public:
+    std::byte* make(std::size_t size) {
+        if (room_ < size) {
+            bytes_ = std::make_unique_for_overwrite<std::byte[]>(size);
+            room_ = size;
+        }
+        size_ = size;
+        return bytes_.get();
+    }
+    std::byte const* data() const { return bytes_.get(); }
+    std::size_t size() const { return size_; }
+
+private:
+    std::unique_ptr<std::byte[]> bytes_;
+    std::size_t size_ = 0, room_ = 0;
+};
+
 // A segment on its way out, with what is left of it.
 struct departing {
     departing(front const& what, void const* head_bytes, std::span<iovec const> data, wire::lane const& by)
@@ -30,17 +51,13 @@ struct departing {
         std::memcpy(head.data(), head_bytes, head.size());
     }
     // Makes the next fragment, and goes on behind it.
-    void write(std::vector<std::byte>& fragment) {
-        fragment.resize(fragment_size);
-        std::memcpy(fragment.data(), &next, sizeof next);
-        std::size_t size = sizeof next;
-        if (next.from == 0) {
-            std::memcpy(fragment.data() + size, head.data(), head.size());
-            size += head.size();
-        }
-        auto const taken = payload.take(fragment.data() + size, fragment_size - size);
-        fragment.resize(size + taken);
-        next.from += taken;
+    void write(message& fragment) {
+        std::size_t const front_size = sizeof next + (next.from == 0 ? head.size() : 0);
+        auto const part = static_cast<std::size_t>(std::min<std::uint64_t>(payload.left(), fragment_size - front_size));
+        auto* const bytes = fragment.make(front_size + part);
+        std::memcpy(bytes, &next, sizeof next);
+        if (next.from == 0) std::memcpy(bytes + sizeof next, head.data(), head.size());
+        next.from += payload.take(bytes + front_size, part);
     }
 
     front next;
@@ -124,7 +141,7 @@ private:
     std::deque<departing> ordered_, unordered_;
     std::uint32_t next_ordered_ = 0, next_unordered_ = 0;
     bool turn_ = false, first_ = false;
-    std::vector<std::byte> fragment_;
+    message fragment_;
     std::size_t sent_ = 0;
     std::uint16_t stream_ = 0;
     void* ending_ = nullptr; // token of the segment that ends with this fragment

@@ -412,9 +412,9 @@ bool sctp_wire::send(peer to, void const* head, std::span<iovec const> payload, 
     if (!link) link = connect(to);
     bool const at_once = link->up && link->out.empty() && !peers_[to].broken;
     link->out.add(head, payload, where);
-    waiting_.insert(to);
     if (at_once) push(to);
     if (link->out.empty()) return true;
+    waiting_.insert(to);
     auto* const rest = link->out.last(where.unordered);
     if (how == memory::copy) {
         if (rest) rest->payload.own();

@@ -26,9 +26,15 @@ using wire::length;
 using wire::memory;
 using wire::peer;
 
-constexpr std::size_t scratch_size = 256 * 1024; // what one read takes at most beyond a payload's place
-constexpr int reads_per_poll = 8;                // of one connection, so that others get their turn
+// What one read takes at most beyond a payload's place: many short messages, but little of a long one, because that is
+// copied once more.
+constexpr std::size_t scratch_size = 16 * 1024;
+constexpr std::size_t joined_size = 4 * 1024; // copying so much is faster than to have the system collect it
+constexpr int reads_per_poll = 8;             // of one connection, so that others get their turn
 constexpr int events_per_poll = 64;
+// The connection that brought something last is read without asking the system which of them has something. Others are not kept
+// waiting for more than so many polls, and one that brings nothing so often is not asked first any more.
+constexpr int hot_polls = 8, cold_polls = 32;
 
 [[noreturn]] void fail(char const* what) { throw std::system_error(errno, std::generic_category(), what); }
 
@@ -37,6 +43,12 @@ msghdr message_of(iovec* pieces, std::size_t count) {
     message.msg_iov = pieces;
     message.msg_iovlen = count;
     return message;
+}
+
+std::uint64_t size_of(std::span<iovec const> payload) {
+    std::uint64_t sum = 0;
+    for (auto const& one : payload) sum += one.iov_len;
+    return sum;
 }
 
 class tcp_wire final : public wire::wire {
@@ -86,8 +98,10 @@ private:
     link* connect(peer to);
     void accept_all();
     void watch(link& one);
+    ssize_t write_new(int fd, void const* head, std::span<iovec const> payload);
     void read(link& one);
     void write(link& one);
+    bool read_hot();
     void parse(link& one, std::byte const* data, std::size_t size);
     bool greeted(link& one);
     void begin(link& one);
@@ -107,6 +121,8 @@ private:
     std::vector<peer_state> peers_;
     std::unordered_map<address, peer> by_address_;
     std::unique_ptr<std::byte[]> scratch_;
+    link* hot_ = nullptr; // brought something last
+    int hot_polls_ = 0, cold_polls_ = 0;
     ::assay::wire::counters counted_;
     bool moved_ = false;
 };
@@ -203,24 +219,45 @@ bool tcp_wire::send(peer to, void const* head, std::span<iovec const> payload, :
     link* out = peers_[to].out;
     if (!out) out = connect(to);
     ++counted_.segments_sent;
-    outgoing segment(head, payload);
+    std::size_t done = 0;
     if (out->queue.empty() && !out->connecting && !out->error) {
-        std::array<iovec, outgoing::most_pieces> pieces;
-        auto const count = segment.rest(pieces.data(), pieces.size());
-        auto const message = message_of(pieces.data(), count);
-        ++counted_.writes;
-        auto const n = sendmsg(out->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-        if (n >= 0) {
-            counted_.bytes_sent += static_cast<std::uint64_t>(n);
-            segment.advance(static_cast<std::size_t>(n));
-            if (segment.empty()) return true;
-        } else if (errno != EAGAIN && errno != EINTR) mark_broken(*out, errno);
+        auto const n = write_new(out->fd, head, payload);
+        if (n < 0 && errno != EAGAIN && errno != EINTR) mark_broken(*out, errno);
+        else if (n > 0) done = static_cast<std::size_t>(n);
+        counted_.bytes_sent += done;
+        if (done == link::prefix_size + size_of(payload)) return true;
     }
+    outgoing segment(head, payload);
+    segment.advance(done);
     if (how == memory::copy) segment.own();
     else segment.token = token;
     out->push(std::move(segment));
     watch(*out);
     return how == memory::copy;
+}
+
+// Nearly all segments go at once: nothing is kept of them.
+ssize_t tcp_wire::write_new(int fd, void const* head, std::span<iovec const> payload) {
+    ++counted_.writes;
+    std::uint64_t const size = size_of(payload);
+    std::array<std::byte, link::prefix_size + joined_size> joined;
+    std::memcpy(joined.data(), &size, sizeof size);
+    std::memcpy(joined.data() + sizeof size, head, ::assay::wire::head_size);
+    std::size_t front = link::prefix_size;
+    if (size <= joined_size) {
+        for (auto const& one : payload) {
+            if (one.iov_len > 0) std::memcpy(joined.data() + front, one.iov_base, one.iov_len);
+            front += one.iov_len;
+        }
+        return ::send(fd, joined.data(), front, MSG_NOSIGNAL | MSG_DONTWAIT);
+    }
+    std::array<iovec, outgoing::most_pieces> pieces;
+    std::size_t count = 0;
+    pieces[count++] = {joined.data(), front};
+    for (auto const& one : payload)
+        if (one.iov_len > 0 && count < pieces.size()) pieces[count++] = one;
+    auto const message = message_of(pieces.data(), count);
+    return sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 void tcp_wire::withdraw(void* token) {
@@ -231,6 +268,7 @@ void tcp_wire::withdraw(void* token) {
 bool tcp_wire::poll() {
     moved_ = !broken_.empty();
     settle_broken();
+    if (read_hot()) return true;
     std::array<epoll_event, events_per_poll> events;
     int const count = epoll_wait(epoll_, events.data(), events_per_poll, 0);
     for (int k = 0; k < count; ++k) {
@@ -277,6 +315,19 @@ void tcp_wire::write(link& one) {
     watch(one);
 }
 
+// Whether that was enough for this poll.
+bool tcp_wire::read_hot() {
+    if (!hot_) return false;
+    auto const before = counted_.bytes_received;
+    read(*hot_);
+    settle_broken(); // it may be gone now
+    if (counted_.bytes_received != before) {
+        if (++hot_polls_ < hot_polls) return true;
+    } else if (++cold_polls_ == cold_polls) hot_ = nullptr;
+    hot_polls_ = 0;
+    return false;
+}
+
 // Reads what is there. A payload goes right into its place; what comes behind it, to the scratch buffer.
 void tcp_wire::read(link& one) {
     for (int round = 0; round < reads_per_poll && !one.error; ++round) {
@@ -297,13 +348,16 @@ void tcp_wire::read(link& one) {
         }
         ++counted_.reads;
         auto message = message_of(pieces.data(), count);
-        auto const got = recvmsg(one.fd, &message, MSG_DONTWAIT);
+        auto const got = count == 1 ? recv(one.fd, pieces[0].iov_base, pieces[0].iov_len, MSG_DONTWAIT)
+                                    : recvmsg(one.fd, &message, MSG_DONTWAIT);
         if (got == 0) return mark_broken(one, one.in_payload || one.partial_size > 0 ? ECONNRESET : link::ended);
         if (got < 0) {
             if (errno != EAGAIN && errno != EINTR) mark_broken(one, errno);
             return;
         }
         moved_ = true;
+        hot_ = &one;
+        cold_polls_ = 0;
         auto const n = static_cast<std::size_t>(got);
         counted_.bytes_received += n;
         auto const placed = std::min(n, direct);
@@ -387,6 +441,7 @@ void tcp_wire::settle_broken() {
 }
 
 void tcp_wire::drop(link& one, int error) {
+    if (hot_ == &one) hot_ = nullptr;
     auto const gone = std::move(links_[one.number]);
     free_links_.push_back(one.number);
     shut(*gone);

@@ -69,6 +69,27 @@ TYPED_TEST(wires, keepsOrderAcrossLanes) {
     }
 }
 
+// Whoever has something all the time is not the only one who is heard.
+TYPED_TEST(wires, hearsAllWhileOneTalks) {
+    end busy(this->make), quiet(this->make), b(this->make);
+    quiet.send(b.name, 1, {});
+    ASSERT_TRUE(until([&] { return b.got.size() == 1; }, quiet, b)); // both are connected
+    busy.send(b.name, 1, {});
+    ASSERT_TRUE(until([&] { return b.got.size() == 2; }, busy, b));
+    for (unsigned k = 0; k < 100; ++k) { // so that it is the one to be expected
+        busy.send(b.name, 1, {}, memory::copy);
+        ASSERT_TRUE(until([&] { return b.got.size() == 3 + k; }, busy, b));
+    }
+    quiet.send(b.name, 2, {}, memory::copy);
+    bool heard = false;
+    for (unsigned k = 0; k < 1000 && !heard; ++k) {
+        busy.send(b.name, 1, {}, memory::copy);
+        ASSERT_TRUE(until([&] { return b.got.size() >= 103 + k; }, busy, b));
+        heard = std::any_of(b.got.begin(), b.got.end(), [](end::segment const& it) { return it.mark == 2; });
+    }
+    EXPECT_TRUE(heard);
+}
+
 TYPED_TEST(wires, reachesItself) {
     end a(this->make);
     auto const data = pattern(100'000, 3);
