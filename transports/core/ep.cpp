@@ -1,14 +1,16 @@
 #include "transports/core/ep.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <poll.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_collective.h>
 
 namespace assay::ofi {
 namespace {
 
-constexpr std::chrono::seconds linger{2}; // for what a closed endpoint still has to send
+constexpr std::chrono::seconds linger{2}; // for a peer to take more of what a closed endpoint still has to send
 
 endpoint& of(fid* it) { return object_of<endpoint, fid_ep>(it); }
 
@@ -128,8 +130,28 @@ endpoint::endpoint(domain& domain, fi_info const& info)
     collective = &no_collective;
 }
 
-endpoint::~endpoint() {
+// What was injected is complete for the program, which may close the endpoint; but it may wait for the other side to take it.
+void endpoint::see_off() {
+    auto const waiting = [&] {
+        auto const all = requests_.all();
+        return std::count_if(all.begin(), all.end(), [](request const* one) { return one->injected; });
+    };
+    using clock = std::chrono::steady_clock;
+    auto until = clock::now() + linger;
+    for (auto least = waiting(); least > 0 && clock::now() < until;) {
+        pollfd one{wire_->wait_fd(), POLLIN, 0};
+        ::poll(&one, 1, 1);
+        progress();
+        if (auto const left = waiting(); left < least) {
+            least = left;
+            until = clock::now() + linger;
+        }
+    }
     wire_->flush(linger);
+}
+
+endpoint::~endpoint() {
+    see_off();
     traffic_.write(wire_->counted(), true);
     for (auto* queue : {send_queue_, receive_queue_})
         if (queue) queue->unbind(*this);

@@ -119,12 +119,13 @@ struct request {
     void* context = nullptr;
     std::uint64_t flags = 0; // of the completion; they say which counter counts it, too
     bool report = true;
-    unsigned queued = 0;  // segments that the wire has not finished with
-    unsigned awaited = 0; // answers
-    unsigned coming = 0;  // of these: found, and on their way into the memory
-    std::size_t got = 0;  // bytes found
-    bool offered = false; // waits for a grant
-    bool lasting = false; // a rendezvous whose end must be confirmed by the receiver
+    bool injected = false; // complete for the program since the call that began it
+    unsigned queued = 0;   // segments that the wire has not finished with
+    unsigned awaited = 0;  // answers
+    unsigned coming = 0;   // of these: found, and on their way into the memory
+    std::size_t got = 0;   // bytes found
+    bool offered = false;  // waits for a grant
+    bool lasting = false;  // a rendezvous whose end must be confirmed by the receiver
     int error = 0;
     std::uint64_t number = 0; // in requests_
 };
@@ -177,6 +178,7 @@ private:
     void keep_copy(request& one);
     void launch(request& one, packet& head, pieces const& payload);
     void settle(request& one);
+    void see_off();
     void granted(wire::peer from, packet const& head);
     void answered(request& one, int error);
     request* find_request(wire::peer from, packet const& head) const;

@@ -95,6 +95,7 @@ std::unique_ptr<request> endpoint::begin(request::kind what, pieces const& memor
     one->memory = memory;
     one->context = how.context;
     one->report = how.report;
+    one->injected = how.flags & FI_INJECT;
     return one;
 }
 

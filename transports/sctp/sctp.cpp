@@ -115,7 +115,7 @@ private:
     void finish(peer who, int error);
     void deliver_to_itself();
     std::uint16_t stream_of(association const& by, ::assay::wire::lane const& where) const;
-    bool all_acknowledged();
+    std::uint64_t unacknowledged();
     peer_state& about(peer who);
     void part();
 
@@ -630,31 +630,37 @@ void sctp_wire::finish(peer who, int error) {
     sink_.closed(who, error);
 }
 
-bool sctp_wire::all_acknowledged() {
+// Pieces and chunks that other sides have not acknowledged.
+std::uint64_t sctp_wire::unacknowledged() {
     std::lock_guard const lock(stack_.mutex);
+    std::uint64_t sum = to_itself_.size();
     for (auto const& one : peers_) {
         if (!one.link) continue;
-        if (!one.link->out.empty()) return false;
+        sum += one.link->out.waiting();
         sctp_status status{};
         socklen_t size = sizeof status;
         status.sstat_assoc_id = one.link->number;
-        if (usrsctp_getsockopt(socket_, IPPROTO_SCTP, SCTP_STATUS, &status, &size) == 0 &&
-            (status.sstat_unackdata > 0 || status.sstat_penddata > 0))
-            return false;
+        if (usrsctp_getsockopt(socket_, IPPROTO_SCTP, SCTP_STATUS, &status, &size) == 0)
+            sum += status.sstat_unackdata + status.sstat_penddata;
     }
-    return to_itself_.empty();
+    return sum;
 }
 
 bool sctp_wire::flush(milliseconds limit) {
-    auto const until = std::chrono::steady_clock::now() + limit;
-    while (true) {
-        poll();
-        if (all_acknowledged()) return true;
-        auto const left = std::chrono::duration_cast<milliseconds>(until - std::chrono::steady_clock::now());
-        if (left.count() <= 0) return false;
+    poll();
+    auto least = unacknowledged();
+    auto until = std::chrono::steady_clock::now() + limit;
+    while (least > 0) {
+        if (std::chrono::steady_clock::now() >= until) return false;
         pollfd one{epoll_, POLLIN, 0};
         ::poll(&one, 1, 1);
+        poll();
+        if (auto const left = unacknowledged(); left < least) {
+            least = left;
+            until = std::chrono::steady_clock::now() + limit;
+        }
     }
+    return true;
 }
 
 ::assay::wire::counters const& sctp_wire::counted() const {

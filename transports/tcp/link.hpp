@@ -60,6 +60,7 @@ struct link {
     int fd = -1;
     std::size_t number = 0;
     int error = 0;
+    int deaf = 0; // why nothing more can be written; what the other side has sent before is still read
     bool connecting = false, watched = false;
     bool known = false;   // `from` is valid
     bool greeted = false; // what comes next is a segment

@@ -7,10 +7,12 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <system_error>
 #include <unistd.h>
@@ -110,6 +112,7 @@ private:
     void mark_broken(link& one, int error);
     void settle_broken();
     void shut(link& one);
+    std::uint64_t unacknowledged() const;
 
     ::assay::wire::sink& sink_;
     options how_;
@@ -200,7 +203,7 @@ void tcp_wire::accept_all() {
 
 // Asks for EPOLLOUT only while there is something to write.
 void tcp_wire::watch(link& one) {
-    bool const wanted = one.connecting || !one.queue.empty();
+    bool const wanted = one.connecting || (!one.queue.empty() && !one.deaf);
     if (wanted == one.watched || one.error) return;
     one.watched = wanted;
     epoll_event event{.events = EPOLLIN | (wanted ? EPOLLOUT : 0u), .data = {.ptr = &one}};
@@ -220,9 +223,9 @@ bool tcp_wire::send(peer to, void const* head, std::span<iovec const> payload, :
     if (!out) out = connect(to);
     ++counted_.segments_sent;
     std::size_t done = 0;
-    if (out->queue.empty() && !out->connecting && !out->error) {
+    if (out->queue.empty() && !out->connecting && !out->error && !out->deaf) {
         auto const n = write_new(out->fd, head, payload);
-        if (n < 0 && errno != EAGAIN && errno != EINTR) mark_broken(*out, errno);
+        if (n < 0 && errno != EAGAIN && errno != EINTR) out->deaf = errno;
         else if (n > 0) done = static_cast<std::size_t>(n);
         counted_.bytes_sent += done;
         if (done == link::prefix_size + size_of(payload)) return true;
@@ -294,7 +297,7 @@ void tcp_wire::write(link& one) {
         if (error) return mark_broken(one, error);
         one.connecting = false;
     }
-    while (!one.queue.empty()) {
+    while (!one.queue.empty() && !one.deaf) {
         std::array<iovec, 4 * outgoing::most_pieces> pieces;
         std::size_t count = 0;
         for (auto const& segment : one.queue) {
@@ -305,7 +308,7 @@ void tcp_wire::write(link& one) {
         ++counted_.writes;
         auto const n = sendmsg(one.fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (n < 0) {
-            if (errno != EAGAIN && errno != EINTR) return mark_broken(one, errno);
+            if (errno != EAGAIN && errno != EINTR) one.deaf = errno;
             break;
         }
         moved_ = true;
@@ -350,7 +353,11 @@ void tcp_wire::read(link& one) {
         auto message = message_of(pieces.data(), count);
         auto const got = count == 1 ? recv(one.fd, pieces[0].iov_base, pieces[0].iov_len, MSG_DONTWAIT)
                                     : recvmsg(one.fd, &message, MSG_DONTWAIT);
-        if (got == 0) return mark_broken(one, one.in_payload || one.partial_size > 0 ? ECONNRESET : link::ended);
+        // EPIPE: the other side had said that nothing more comes before it refused what went there.
+        if (got == 0 || (got < 0 && errno == EPIPE)) {
+            bool const cut = one.in_payload || one.partial_size > 0 || (one.deaf && one.deaf != EPIPE);
+            return mark_broken(one, cut ? ECONNRESET : link::ended);
+        }
         if (got < 0) {
             if (errno != EAGAIN && errno != EINTR) mark_broken(one, errno);
             return;
@@ -467,19 +474,33 @@ void tcp_wire::shut(link& one) {
     one.fd = -1;
 }
 
-bool tcp_wire::flush(std::chrono::milliseconds limit) {
-    auto const until = std::chrono::steady_clock::now() + limit;
-    while (true) {
-        std::vector<pollfd> waiting;
-        for (auto const& one : links_)
-            if (one && !one->error && !one->queue.empty()) waiting.push_back({one->fd, POLLOUT, 0});
-        if (waiting.empty()) return true;
-        auto const left =
-            std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
-        if (left.count() <= 0) return false;
-        ::poll(waiting.data(), waiting.size(), static_cast<int>(left.count()));
-        poll(); // reads, too: the other side may wait for us to take what it sends
+// Bytes that the other side has not acknowledged. Those that it has are safe: it reads them even when the connection is
+// reset, which happens as soon as it writes to an end that is closed.
+std::uint64_t tcp_wire::unacknowledged() const {
+    std::uint64_t sum = 0;
+    for (auto const& one : links_) {
+        if (!one || one->error || one->deaf) continue;
+        int held = 0;
+        if (ioctl(one->fd, SIOCOUTQ, &held) == 0) sum += static_cast<std::uint64_t>(held);
+        sum += one->waiting();
     }
+    return sum;
+}
+
+bool tcp_wire::flush(std::chrono::milliseconds limit) {
+    auto least = unacknowledged();
+    auto until = std::chrono::steady_clock::now() + limit;
+    while (least > 0) {
+        if (std::chrono::steady_clock::now() >= until) return false;
+        pollfd one{epoll_, POLLIN, 0};
+        ::poll(&one, 1, 1); // no event tells of acknowledgements
+        poll();             // reads, too: the other side may wait for us to take what it sends
+        if (auto const left = unacknowledged(); left < least) {
+            least = left;
+            until = std::chrono::steady_clock::now() + limit;
+        }
+    }
+    return true;
 }
 
 } // namespace

@@ -89,7 +89,8 @@ public:
     virtual bool poll() = 0;
     virtual int wait_fd() const = 0; // readable when poll() has something to do
 
-    // Waits until all is handed to the system, or the time is over. Returns whether it is.
+    // Waits until the other sides have acknowledged all, as long as something gets on within `limit`: they may be slow to take
+    // what was sent. Returns whether they have.
     virtual bool flush(std::chrono::milliseconds limit) = 0;
 
     // Bytes that wait to be sent to a peer.

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <thread>
 #include <unistd.h>
 
 namespace assay::ofi {
@@ -239,6 +240,23 @@ TEST_F(provider, injectedMessagesNeedNoMoreCalls) {
     ASSERT_EQ(fi_trecv(b.ep, &got, 1, nullptr, FI_ADDR_UNSPEC, 1, 0, &two), 0);
     EXPECT_EQ(b.wait(&two, b).error, 0);
     EXPECT_EQ(got, 'x');
+}
+
+// A program that injects and then closes: what waits for credit still arrives.
+TEST_F(provider, injectedMessagesOutliveTheirEndpoint) {
+    auto const size = std::min<std::size_t>(configured().inject, 4096);
+    auto const count = configured().window / size + 300;
+    for (std::size_t k = 0; k < count; ++k)
+        ASSERT_EQ(injected(a, to_b, bytes(size, static_cast<unsigned char>(k)).data(), size, 1), 0);
+    std::thread closer([&] { a.close(); });
+    for (std::size_t k = 0; k < count; ++k) {
+        bytes got(size);
+        EXPECT_EQ(fi_trecv(b.ep, got.data(), got.size(), nullptr, FI_ADDR_UNSPEC, 1, 0, &two), 0);
+        EXPECT_EQ(b.wait(&two, b).error, 0);
+        EXPECT_EQ(got, bytes(size, static_cast<unsigned char>(k)));
+        if (HasFailure()) break;
+    }
+    closer.join();
 }
 
 TEST_F(provider, handsOverData) {

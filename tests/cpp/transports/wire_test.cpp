@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <memory>
 #include <system_error>
+#include <thread>
 
 namespace assay::wire {
 namespace {
@@ -183,6 +185,34 @@ TYPED_TEST(wires, flushWaitsForTheSystem) {
     ASSERT_TRUE(until([&] { return b.got.size() == 1; }, a, b));
     EXPECT_TRUE((*a).flush(std::chrono::milliseconds(500))); // the other side may have to acknowledge it
     EXPECT_EQ((*a).backlog((*a).reach(b.name)), 0u);
+}
+
+// The other side is slow, and has something to say that nobody hears any more.
+TYPED_TEST(wires, whatWasSentArrivesThoughTheSenderCloses) {
+    constexpr std::size_t count = 300;
+    auto a = std::make_unique<end>(this->make);
+    end b(this->make);
+    a->send(b.name, 0, {}, memory::copy);
+    ASSERT_TRUE(until([&] { return b.got.size() == 1; }, *a, b));
+    auto const name = a->name;
+    std::thread sender([&] {
+        for (std::size_t k = 0; k < count; ++k)
+            a->send(b.name, static_cast<unsigned char>(k), pattern(50'000, static_cast<unsigned>(k)), memory::copy);
+        EXPECT_TRUE((**a).flush(std::chrono::seconds(2)));
+        a.reset();
+    });
+    EXPECT_TRUE(until(
+        [&] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+            if (b.closings.empty()) b.send(name, 1, {1}, memory::copy);
+            return b.got.size() == 1 + count && !b.closings.empty();
+        },
+        b));
+    sender.join();
+    ASSERT_EQ(b.got.size(), 1 + count);
+    for (std::size_t k = 0; k < count; ++k)
+        ASSERT_EQ(b.got[1 + k].payload, pattern(50'000, static_cast<unsigned>(k))) << k;
+    EXPECT_EQ(b.closings, std::vector<int>{0});
 }
 
 TEST(any_port, isOfAnInterface) {
