@@ -1,5 +1,5 @@
 // Atomic operations on remote memory: each against our own arithmetic, and many ranks at one number.
-#include "suites/ucx/worker.hpp"
+#include "suites/ucx/memory.hpp"
 
 #include <algorithm>
 #include <array>
@@ -36,11 +36,23 @@ axis<bool> const& fetches() {
     return axis;
 }
 
-axis<bool> const& flushes() {
-    static axis<bool> const axis("flush", {{{"endpoint", "", "ucp_ep_flush_nbx", nullptr}, false},
-                                           {{"worker", "", "ucp_worker_flush_nbx", nullptr}, true}});
-    return axis;
+// Numbers in memory of the program, or of UCX: some transports reach only the latter without the other side's help.
+axis_use both_origins() {
+    return only(origins(), [](origin from) { return from == origin::heap || from == origin::allocated; });
 }
+
+// As many numbers of others as fit, mapped.
+template <class T> struct numbers {
+    alignas(64) std::array<T, 3> own{};
+    region mapped;
+    T volatile* at;
+
+    explicit numbers(worker& w) {
+        mapped = w.ucx.at(origins()) == origin::heap ? w.map(own.data(), sizeof own)
+                                                     : w.map(nullptr, sizeof own, UCP_MEM_MAP_ALLOCATE);
+        at = static_cast<T*>(mapped.address);
+    }
+};
 
 // The operands: Y at the target, X, and Z, which is the reply buffer before the call. Wide numbers use all their bytes.
 template <class T> constexpr T target_before = static_cast<T>(0xfedcba98f0f0f0f1);
@@ -82,11 +94,13 @@ operation& post(worker& w, int to, ucp_atomic_op_t op, T const& x, T* reply, rem
 // `equal`: what is compared with the target agrees with it.
 template <class T> void run(test_run& ucx, ucp_atomic_op_t op, bool fetch, bool equal, completion how) {
     worker w(ucx, ucx.at(transports()), amo_only<T>());
-    alignas(64) std::array<T, 3> target{}; // the one in the middle is the target
     T const y = target_before<T>, x = equal ? y : operand<T>, z = third<T>, around = static_cast<T>(0x9999999999999999);
-    target = {around, y, around};
-    auto const mapped = w.map(target.data(), sizeof target);
-    auto const all = w.exchange(w.pack(mapped));
+    numbers<T> mine(w);
+    auto* const target = mine.at; // the one in the middle
+    target[0] = around;
+    target[2] = around;
+    target[1] = y;
+    auto const all = w.exchange(w.pack(mine.mapped));
     auto const there = w.unpack(w.right(), all[static_cast<std::size_t>(w.right())]);
     alignas(64) std::array<T, 3> reply = {around, z, around};
     auto& started = post(w, w.right(), op, x, fetch ? &reply[1] : nullptr, there, sizeof(T), how);
@@ -94,9 +108,9 @@ template <class T> void run(test_run& ucx, ucp_atomic_op_t op, bool fetch, bool 
     w.flush(ucx.at(flushes()), w.right());
     w.meet();
     T const expected = result<T>(op, y, x, z);
-    ucx.check(
-        target[1] == expected, "data",
-        fmt::format("the target is {:#x}, expected {:#x}: Y={:#x}, X={:#x}, Z={:#x}", target[1], expected, y, x, z));
+    ucx.check(target[1] == expected, "data",
+              fmt::format("the target is {:#x}, expected {:#x}: Y={:#x}, X={:#x}, Z={:#x}", static_cast<T>(target[1]),
+                          expected, y, x, z));
     ucx.check(target[0] == around && target[2] == around, "guard", "what lies beside the target has changed");
     ucx.check(reply[1] == (fetch ? y : z), "data",
               fmt::format("the reply buffer is {:#x}, expected {:#x}", reply[1], fetch ? y : z));
@@ -108,7 +122,7 @@ template <class T> void run(test_run& ucx, ucp_atomic_op_t op, bool fetch, bool 
 
 UCX_TEST(atomic, requirements{"ucx.atomic.result", "ucx.atomic.fetch", "ucx.rma.flush"},
          over(axis_use{&transports()}, axis_use{&widths()}, axis_use{&operators()}, axis_use{&fetches()},
-              axis_use{&flushes()}, axis_use{&completions()}),
+              axis_use{&flushes()}, both_origins(), axis_use{&completions()}),
          where(operators(), fetches(), [](ucp_atomic_op_t op, bool fetch) { return fetch || !only_fetches(op); })) {
     auto const op = ucx.at(operators());
     auto* const body = ucx.at(widths()) == 4 ? run<std::uint32_t> : run<std::uint64_t>;
@@ -117,7 +131,8 @@ UCX_TEST(atomic, requirements{"ucx.atomic.result", "ucx.atomic.fetch", "ucx.rma.
 
 // What does not agree is not swapped.
 UCX_TEST(cswap_unequal, requirements{"ucx.atomic.result", "ucx.atomic.fetch"},
-         over(axis_use{&transports()}, axis_use{&widths()}, axis_use{&flushes()}, axis_use{&completions()})) {
+         over(axis_use{&transports()}, axis_use{&widths()}, axis_use{&flushes()}, both_origins(),
+              axis_use{&completions()})) {
     auto* const body = ucx.at(widths()) == 4 ? run<std::uint32_t> : run<std::uint64_t>;
     body(ucx, UCP_ATOMIC_OP_CSWAP, true, false, ucx.at(completions()));
 }
@@ -128,10 +143,11 @@ namespace {
 template <class T> void add_together(test_run& ucx, bool fetch) {
     constexpr std::size_t each = 100;
     worker w(ucx, ucx.at(transports()), amo_only<T>());
-    alignas(64) T counter = 0;
-    auto const mapped = w.map(&counter, sizeof counter);
+    numbers<T> mine(w);
+    auto& counter = *mine.at;
+    counter = 0;
     int const home = w.right() == ucx.rank ? ucx.rank : 0; // over a transport that reaches no others each has its own
-    auto const all = w.exchange(w.pack(mapped));
+    auto const all = w.exchange(w.pack(mine.mapped));
     auto const there = w.unpack(home, all[static_cast<std::size_t>(home)]);
     T const one = 1;
     std::vector<T> seen(each);
@@ -145,7 +161,7 @@ template <class T> void add_together(test_run& ucx, bool fetch) {
     std::size_t const adders = home == ucx.rank && w.right() == ucx.rank ? 1 : static_cast<std::size_t>(ucx.size);
     if (ucx.rank == home)
         ucx.check(counter == each * adders, "data",
-                  fmt::format("{} ranks added 1 each {} times: the sum is {}", adders, each, counter));
+                  fmt::format("{} ranks added 1 each {} times: the sum is {}", adders, each, static_cast<T>(counter)));
     if (fetch) {
         std::sort(seen.begin(), seen.end());
         ucx.check(std::adjacent_find(seen.begin(), seen.end()) == seen.end() && seen.back() < each * adders, "data",
@@ -157,7 +173,7 @@ template <class T> void add_together(test_run& ucx, bool fetch) {
 } // namespace
 
 UCX_TEST(atomic_together, requirements{"ucx.atomic.result", "ucx.atomic.fetch"},
-         over(axis_use{&transports()}, axis_use{&widths()}, axis_use{&fetches()})) {
+         over(axis_use{&transports()}, axis_use{&widths()}, axis_use{&fetches()}, both_origins())) {
     auto* const body = ucx.at(widths()) == 4 ? add_together<std::uint32_t> : add_together<std::uint64_t>;
     body(ucx, ucx.at(fetches()));
 }

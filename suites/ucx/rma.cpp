@@ -1,5 +1,5 @@
 // Remote memory: put and get, when they are complete where, and memory that is mapped in every way.
-#include "suites/ucx/messages.hpp"
+#include "suites/ucx/memory.hpp"
 
 #include <array>
 #include <cstring>
@@ -22,22 +22,13 @@ wish rma_only() {
     return what;
 }
 
-enum class origin { heap, allocated, hint, fixed };
-axis<origin> const& origins() {
-    static axis<origin> const axis(
-        "memory", {{{"heap", "", "memory of the program", nullptr}, origin::heap},
-                   {{"allocated", "", "UCP_MEM_MAP_ALLOCATE", nullptr}, origin::allocated},
-                   {{"hint", "", "UCP_MEM_MAP_ALLOCATE with an address", nullptr}, origin::hint},
-                   {{"fixed", "", "UCP_MEM_MAP_ALLOCATE and UCP_MEM_MAP_FIXED", nullptr}, origin::fixed}});
-    return axis;
-}
-
-// An address at which nothing is, for as long as nobody else maps something.
+// An address at which nothing is, for as long as nobody else maps something; and not the one that the system would choose next.
 void* free_address(std::size_t size) {
-    void* const there = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    std::size_t const around = std::size_t{1} << 28;
+    void* const there = mmap(nullptr, 2 * around + size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (there == MAP_FAILED) throw std::bad_alloc();
-    munmap(there, size);
-    return there;
+    munmap(there, 2 * around + size);
+    return static_cast<char*>(there) + around;
 }
 
 // A window for others, in memory of the given origin: `bytes` with guards around them.
@@ -74,12 +65,6 @@ enum class call { nbx, nbi };
 axis<call> const& calls() {
     static axis<call> const axis("mode", {{{"nbx", "", "ucp_put_nbx, ucp_get_nbx", nullptr}, call::nbx},
                                           {{"nbi", "", "ucp_put_nbi, ucp_get_nbi", nullptr}, call::nbi}});
-    return axis;
-}
-
-axis<bool> const& flushes() {
-    static axis<bool> const axis("flush", {{{"endpoint", "", "ucp_ep_flush_nbx", nullptr}, false},
-                                           {{"worker", "", "ucp_worker_flush_nbx", nullptr}, true}});
     return axis;
 }
 

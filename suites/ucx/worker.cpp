@@ -146,16 +146,12 @@ void worker::close(int rank, bool by_force) {
     param.flags = by_force ? UCP_EP_CLOSE_FLAG_FORCE : 0;
     ucs_status_ptr_t const request = ucp_ep_close_nbx(ep, &param);
     ep = nullptr;
-    if (UCS_PTR_IS_ERR(request)) {
-        ucx.ok(UCS_PTR_STATUS(request));
-    } else if (request != nullptr) {
-        ucs_status_t status = UCS_INPROGRESS;
-        bool const came = until([&] { return (status = ucp_request_check_status(request)) != UCS_INPROGRESS; });
-        ucx.check(came, "request", "ucp_ep_close_nbx does not end");
-        // Of an endpoint with an error only the error is said.
-        if (came && failures.empty()) ucx.ok(status);
-        ucp_request_free(request);
-    }
+    if (UCS_PTR_IS_ERR(request)) ucx.ok(UCS_PTR_STATUS(request));
+    if (request == nullptr || UCS_PTR_IS_ERR(request)) return;
+    // With which status it ends is left open: the other side may have closed, too, and be quicker.
+    bool const came = until([&] { return ucp_request_check_status(request) != UCS_INPROGRESS; });
+    ucx.check(came, "request", "ucp_ep_close_nbx does not end");
+    ucp_request_free(request);
 }
 
 void worker::meet() {
@@ -225,8 +221,6 @@ bool worker::posted(operation& op, ucs_status_ptr_t returned, std::source_locati
     op.request = returned;
     op.at_once = returned == nullptr;
     if (op.at_once) op.status = UCS_OK;
-    ucx.check(!op.at_once || op.how != completion::never_at_once, "request",
-              fmt::format("{} with UCP_OP_ATTR_FLAG_NO_IMM_CMPL returned no request", op.name), where);
     if (!op.at_once && op.how == completion::own_memory)
         ucx.check(returned == op.param.request, "request",
                   fmt::format("{} was given a request and returned another one", op.name), where);
