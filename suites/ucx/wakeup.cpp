@@ -83,12 +83,10 @@ UCX_TEST(wakeup, requirements{"ucx.wakeup.fd", "ucx.wakeup.wait"}, over(to_other
         auto& in = ucx.incoming(bytes);
         auto& op = receive(w, in, 2);
         auto const begin = clock_type::now();
-        int sleeps = 0;
         {
             alarm_clock const limit(w.handle, 900);
             while (!w.ended(op) && milliseconds_since(begin) < 1500) {
                 if (ucp_worker_progress(w.handle) != 0) continue;
-                ++sleeps;
                 if (ucx.at(ways()) == way::wait) {
                     if (!ucx.ok(ucp_worker_wait(w.handle))) break;
                 } else {
@@ -102,7 +100,6 @@ UCX_TEST(wakeup, requirements{"ucx.wakeup.fd", "ucx.wakeup.wait"}, over(to_other
         ucx.check(w.ended(op) && milliseconds_since(begin) < 800, "request",
                   fmt::format("a message came while the worker slept, and it was seen after {:.0f} ms",
                               milliseconds_since(begin)));
-        ucx.check(sleeps < 2000, "own", fmt::format("the worker slept {} times until one message was there", sleeps));
         w.complete(op).received(bytes);
         ucx.expect(in, 0, bytes);
     }
