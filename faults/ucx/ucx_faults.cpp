@@ -1,8 +1,12 @@
 // libassay_ucx_faults.so: preloaded before UCX, plants the fault that ASSAY_FAULT names between a program and UCX.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <dlfcn.h>
+#include <iterator>
+#include <list>
 #include <string_view>
 #include <ucp/api/ucp.h>
 #include <unistd.h>
@@ -29,10 +33,11 @@ template <class Function> Function next(char const* name) {
 
 // A copy of the first `size` bytes with a wrong one at its end. Copies live on: UCX may read them later.
 void const* spoilt(void const* buffer, std::size_t size) {
-    auto* const copy = static_cast<unsigned char*>(std::malloc(size));
-    std::memcpy(copy, buffer, size);
-    copy[size - 1] ^= 1;
-    return copy;
+    static std::list<std::vector<unsigned char>> copies;
+    auto const* const bytes = static_cast<unsigned char const*>(buffer);
+    auto& copy = copies.emplace_back(bytes, bytes + size);
+    copy.back() ^= 1;
+    return copy.data();
 }
 
 bool of_bytes(ucp_request_param_t const* param) { return !(param->op_attr_mask & UCP_OP_ATTR_FIELD_DATATYPE); }
@@ -50,7 +55,7 @@ struct held_send {
     std::vector<unsigned char> bytes;
     ucp_tag_t tag;
 };
-std::vector<held_send*> held;
+std::vector<held_send> held, sent_late;
 
 struct wrapped {
     ucp_tag_recv_nbx_callback_t callback;
@@ -83,12 +88,14 @@ ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h ep, void const* buffer, std::size_t c
     if (of_bytes(param) && planted("overtaking") && !(param->op_attr_mask & UCP_OP_ATTR_FLAG_NO_IMM_CMPL)) {
         auto const* const bytes = static_cast<unsigned char const*>(buffer);
         if (held.empty()) {
-            held.push_back(new held_send{ep, {bytes, bytes + count}, tag});
+            held.push_back({ep, {bytes, bytes + count}, tag});
             return nullptr;
         }
         auto* const returned = real(ep, buffer, count, tag, &copy);
         ucp_request_param_t plain{};
-        for (auto* one : held) real(one->ep, one->bytes.data(), one->bytes.size(), one->tag, &plain);
+        for (auto const& one : held) real(one.ep, one.bytes.data(), one.bytes.size(), one.tag, &plain);
+        // Their bytes live on: UCX may read them later.
+        std::move(held.begin(), held.end(), std::back_inserter(sent_late));
         held.clear();
         return returned;
     }
@@ -110,7 +117,8 @@ ucs_status_ptr_t ucp_tag_recv_nbx(ucp_worker_h worker, void* buffer, std::size_t
     if (planted("mask_exact")) mask = ~ucp_tag_t{0};
     if (param->op_attr_mask & UCP_OP_ATTR_FIELD_CALLBACK &&
         (planted("callback_twice") || planted("callback_of_another"))) {
-        copy.user_data = new wrapped{param->cb.recv, param->user_data};
+        static std::deque<wrapped> all; // whose addresses stay
+        copy.user_data = &all.emplace_back(wrapped{param->cb.recv, param->user_data});
         copy.cb.recv = planted("callback_twice") ? twice : of_another;
     }
     return real(worker, buffer, count, tag, mask, &copy);
@@ -217,7 +225,8 @@ ucs_status_t ucp_worker_set_am_recv_handler(ucp_worker_h worker, ucp_am_handler_
 ucs_status_ptr_t ucp_am_recv_data_nbx(ucp_worker_h worker, void* descriptor, void* buffer, std::size_t count,
                                       ucp_request_param_t const* param) {
     REAL(ucp_am_recv_data_nbx);
-    if (planted("am_received_elsewhere") && count > 0) buffer = std::malloc(count);
+    static std::list<std::vector<unsigned char>> elsewhere;
+    if (planted("am_received_elsewhere") && count > 0) buffer = elsewhere.emplace_back(count).data();
     return real(worker, descriptor, buffer, count, param);
 }
 
@@ -356,20 +365,18 @@ void ucp_worker_destroy(ucp_worker_h worker) {
     real(worker);
 }
 
-struct wrapped_handler {
-    ucp_err_handler_t handler;
-};
+static std::deque<ucp_err_handler_t> handlers; // whose addresses stay
 static void fail_twice(void* argument, ucp_ep_h ep, ucs_status_t status) {
-    auto const* const it = static_cast<wrapped_handler*>(argument);
-    it->handler.cb(it->handler.arg, ep, status);
-    it->handler.cb(it->handler.arg, ep, status);
+    auto const* const it = static_cast<ucp_err_handler_t*>(argument);
+    it->cb(it->arg, ep, status);
+    it->cb(it->arg, ep, status);
 }
 
 ucs_status_t ucp_ep_create(ucp_worker_h worker, ucp_ep_params_t const* params, ucp_ep_h* ep) {
     REAL(ucp_ep_create);
     auto copy = *params;
     if (params->field_mask & UCP_EP_PARAM_FIELD_ERR_HANDLER && planted("error_twice"))
-        copy.err_handler = {fail_twice, new wrapped_handler{params->err_handler}};
+        copy.err_handler = {fail_twice, &handlers.emplace_back(params->err_handler)};
     return real(worker, &copy, ep);
 }
 
