@@ -189,9 +189,7 @@ def _over_mpi(given: Sequence[str], command: str) -> list[str]:
 def _axis_of_transports(specs: Sequence[str], framework: str) -> list[str]:
     """--transport without MPI: the axis of this name, with the names of transports as they stand in cases."""
     if "own" in specs:
-        raise WrongUse(
-            f"--transport own: of {framework} each is tested; name transports, or none for all that there are"
-        )
+        raise WrongUse(f"--transport own: {framework} has no choice here; name transports, or none for all there are")
     if words := [spec for spec in specs if ":" in spec]:
         raise WrongUse(
             f"--transport {words[0]}: all transports run in one set of processes; use --env ASSAY_TRANSPORT=SWITCH"
