@@ -10,7 +10,7 @@
 
 namespace assay {
 
-// What a body sees: framework/run.hpp, as `mpi`; suites/ofi/run.hpp, as `ofi`, in the program that knows no MPI.
+// What a body sees: framework/run.hpp, as `mpi`; suites/native/run.hpp, as `ofi` or `ucx`, in the programs that know no MPI.
 class test_run;
 
 struct requirements {

@@ -1,4 +1,4 @@
-"""What MPI-5.0 and libfabric's manual pages say, as far as cases rest on it: standard/*.toml."""
+"""What MPI-5.0, libfabric's manual pages and UCX's header say, as far as cases rest on it: standard/*.toml."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from runner.native import NATIVE
+
 FOLDER = Path(__file__).parent.parent / "standard"
 
 CHAPTERS = {
-    0: "libfabric's manual pages",
+    0: "Frameworks under MPI",
     2: "MPI Terms and Conventions",
     3: "Point-to-Point Communication",
     4: "Partitioned Point-to-Point Communication",
@@ -32,11 +34,11 @@ CHAPTERS = {
 }
 
 
-@lru_cache(maxsize=2)
+@lru_cache
 def catalogue(about: str = "mpi") -> dict[str, dict[str, Any]]:
     """Every requirement by its id, with section, level, since, procedures and text; in the order of the standard.
 
-    `about`: mpi, or ofi for libfabric, whose sections are manual pages.
+    `about`: mpi, or a framework of runner/native.py, whose sections are manual pages (ofi) or functions (ucx).
     """
     found: dict[str, dict[str, Any]] = {}
     for path, entries in files(about).items():
@@ -47,7 +49,7 @@ def catalogue(about: str = "mpi") -> dict[str, dict[str, Any]]:
     return found
 
 
-@lru_cache(maxsize=2)
+@lru_cache
 def files(about: str = "mpi") -> dict[Path, list[dict[str, Any]]]:
     """The requirements of each file; one file a chapter."""
     return {
@@ -79,8 +81,13 @@ def is_in(profile: str | None, since: str) -> bool:
     return not found or section_order(since) <= section_order(found[1])
 
 
+def everything() -> dict[str, dict[str, Any]]:
+    """The requirements of MPI and of all frameworks, by id."""
+    return {name: entry for about in ("mpi", *NATIVE) for name, entry in catalogue(about).items()}
+
+
 def cited(ids: object) -> list[tuple[str, str]]:
     """(section, text) of the requirements of one case; an id that the catalogue does not know is left out."""
-    known = {**catalogue(), **catalogue("ofi")}
+    known = everything()
     names = [name for name in ids if isinstance(name, str)] if isinstance(ids, list) else []
     return [(known[name]["section"], known[name]["text"]) for name in names if name in known]

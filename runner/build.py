@@ -68,8 +68,8 @@ def build(
             raise CannotRun(f"{OWN_SUITE}={own}: there is no such program")
         return Path(own).absolute().parent
     folder = directory(library, preset, repo)
-    if library.family == targets.OFI:
-        return _project("suites/ofi", folder, "libfabric", preset, note, repo)
+    if library.native:
+        return _project(f"suites/{library.family}", folder, library.native.framework, preset, note, repo)
     wanted = ["cmake", "--preset", preset, "-S", str(repo), "-B", str(folder), f"-DMPI_C_COMPILER={mpicc(library)}"]
     wanted += [f"-D{name}={value}" for name, value in (options or {}).items()]
     _bring_up_to_date(folder, wanted, library.spec, note, repo)
@@ -112,9 +112,7 @@ def _project(source: str, folder: Path, what: str, preset: str, note: Note, repo
 
 def suite(folder: Path, library: targets.Library) -> Path:
     """The test binary in a build directory."""
-    return (
-        folder / Path(os.environ.get(OWN_SUITE) or f"assay-{'ofi' if library.family == targets.OFI else 'suite'}").name
-    )
+    return folder / Path(os.environ.get(OWN_SUITE) or f"assay-{library.family if library.native else 'suite'}").name
 
 
 def mpicc(library: targets.Library) -> Path:

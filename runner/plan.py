@@ -52,7 +52,7 @@ class Suite:
 
     binary: Path
     environment: Mapping[str, str]  # in which it finds its library
-    about: str = "mpi"  # or ofi: whose requirements its tests name
+    about: str = "mpi"  # or ofi, ucx: whose requirements its tests name
 
     def ask(self, what: str, np: int, arguments: Iterable[str] = ()) -> list[dict[str, Any]]:
         """The JSON lines of --list=`what`. Raises WrongUse with what the suite says against the arguments."""

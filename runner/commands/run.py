@@ -249,7 +249,7 @@ def _prepare_library(request: Request, library: targets.Library, console: Consol
         console.print(f"assay: {text}", highlight=False)
 
     folder = build.build(library, request.preset, note=say)
-    ours = library.family == targets.OFI or any(transport.ours for transport in request.over())
+    ours = any(transport.ours for transport in request.over()) or (library.native and library.native.providers)
     providers = build.transports(request.preset, note=say) if ours else Path()
     binary = build.suite(folder, library)
     suite = plan.Suite(binary, targets.list_environment(library, providers))

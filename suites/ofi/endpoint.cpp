@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstring>
-#include <ctime>
 #include <fmt/format.h>
 #include <sched.h>
 
@@ -12,15 +10,6 @@
 
 namespace assay::fabric {
 namespace {
-
-// CPU time of this thread: on a busy machine waiting takes longer, not more of it. Well below what the runner grants a case.
-double cpu_seconds() {
-    timespec t{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-constexpr double patience = 1.5, short_patience = 0.1;
-constexpr auto wall_patience = std::chrono::seconds(8); // where the provider sleeps in its calls
 
 std::string words(std::uint64_t flags) {
     std::string text = fi_tostr(&flags, FI_TYPE_CAPS); // the same bits as capabilities
@@ -169,17 +158,7 @@ bool endpoint::post(std::function<ssize_t()> const& call, std::source_location w
 }
 
 bool endpoint::until(std::function<bool()> const& holds) {
-    auto const begin = cpu_seconds();
-    auto const limit = std::chrono::steady_clock::now() + wall_patience;
-    while (!holds()) {
-        progress();
-        if (cpu_seconds() - begin > (late_ ? short_patience : patience) || std::chrono::steady_clock::now() > limit) {
-            late_ = true;
-            return false;
-        }
-        sched_yield();
-    }
-    return true;
+    return patience_.until(holds, [this] { progress(); });
 }
 
 void endpoint::progress() {

@@ -1,6 +1,7 @@
 // One process's end of a job over a provider: everything from the fabric to an enabled endpoint that knows all peers, and the
 // operations on it. A case makes a new one, so that nothing is left of the case before.
 #pragma once
+#include "suites/native/patience.hpp"
 #include "suites/ofi/providers.hpp"
 #include "suites/ofi/run.hpp"
 
@@ -162,7 +163,7 @@ private:
 
     std::vector<fid_mr*> regions_;
     std::uint64_t next_key_ = 1;
-    bool late_ = false; // something did not come: do not wait as long for what comes next
+    patience patience_;
     std::size_t strangers_ = 0;
 };
 

@@ -79,7 +79,7 @@ def folder() -> Path:
     """The build with assay-ofi; ASSAY_E2E_OFI names one that is there."""
     if given := os.environ.get("ASSAY_E2E_OFI"):
         return Path(given).absolute()
-    return build.build(targets.resolve(targets.OFI), "release")
+    return build.build(targets.resolve("ofi"), "release")
 
 
 @pytest.fixture(scope="session")

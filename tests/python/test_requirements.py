@@ -2,9 +2,9 @@
 
 import re
 from pathlib import Path
-from typing import Any
 
-from reports.requirements import CHAPTERS, catalogue, chapter, cited, files, is_in, procedures
+from reports.requirements import CHAPTERS, chapter, cited, everything, files, is_in, procedures
+from runner.native import NATIVE
 
 REPO = Path(__file__).parent.parent.parent
 LEVELS = {"must", "erroneous", "advisory"}
@@ -24,14 +24,10 @@ def home() -> dict[str, str]:
     """id → the file of standard/ that it stands in."""
     return {
         entry["id"]: str(path.relative_to(REPO))
-        for about in ("mpi", "ofi")
+        for about in ("mpi", *NATIVE)
         for path, entries in files(about).items()
         for entry in entries
     }
-
-
-def known() -> dict[str, dict[str, Any]]:
-    return {**catalogue(), **catalogue("ofi")}
 
 
 def test_every_test_names_requirements_of_the_catalogue() -> None:
@@ -40,7 +36,7 @@ def test_every_test_names_requirements_of_the_catalogue() -> None:
     unknown = [
         f'{", ".join(paths)} names the requirement "{name}", which stands in no file of standard/: add it there'
         for name, paths in named.items()
-        if name not in known()
+        if name not in everything()
     ]
     assert not unknown, "\n".join(unknown)
 
@@ -59,20 +55,20 @@ def test_every_test_names_at_least_one() -> None:
     for path in sorted((REPO / "suites").glob("*/*.cpp")):
         text = path.read_text()
         named = len(re.findall(r"requirements\{\s*\"", text))
-        tests = len(re.findall(r"^(?:ASSAY|OFI)_TEST\(", text, re.MULTILINE))
+        tests = len(re.findall(r"^(?:ASSAY|OFI|UCX)_TEST\(", text, re.MULTILINE))
         assert tests == named, f"{path}: {tests} tests, {named} of them name requirements"
 
 
 def test_entries_are_complete() -> None:
     for name, path in home().items():
-        entry, where = known()[name], f'{path}, requirement "{name}"'
+        entry, where = everything()[name], f'{path}, requirement "{name}"'
         assert set(entry) == {"id", "section", "level", "since", "procedures", "text"}, where
         assert entry["level"] in LEVELS, where
         assert entry["text"].endswith("."), where
         assert re.fullmatch(r"[1-5]\.\d+", entry["since"]), where
-        ofi = name.startswith("ofi.")
-        assert re.fullmatch(r"fi_\w+\(3\)" if ofi else r"\d+(\.\d+)*", entry["section"]), where
-        prefix = "fi_" if ofi else "MPI_"
+        native = NATIVE.get(name.partition(".")[0])
+        assert re.fullmatch(native.section if native else r"\d+(\.\d+)*", entry["section"]), where
+        prefix = native.prefix if native else "MPI_"
         assert entry["procedures"] and all(p.startswith(prefix) for p in entry["procedures"]), where
 
 
@@ -91,7 +87,7 @@ def test_requirements_name_procedures_of_the_standard() -> None:
     unknown = [
         f'{path}, requirement "{name}": MPI-5.0 has no procedure {procedure}'
         for name, path in home().items()
-        for procedure in known()[name]["procedures"]
+        for procedure in everything()[name]["procedures"]
         if procedure.startswith("MPI_") and procedure not in procedures() and procedure not in removed
     ]
     assert not unknown, "\n".join(unknown)

@@ -1,10 +1,10 @@
-#include "suites/ofi/run.hpp"
+#include "suites/native/run.hpp"
 
 #include "framework/calls.hpp"
 
+#include <cerrno>
 #include <cstdlib>
 #include <fmt/format.h>
-#include <rdma/fi_errno.h>
 #include <xxhash.h>
 
 namespace assay {
@@ -26,7 +26,7 @@ layout const& byte_layout() {
 
 } // namespace
 
-void* memory_of_library(std::size_t) { return nullptr; } // libfabric has none
+void* memory_of_library(std::size_t) { return nullptr; } // the frameworks have none
 void give_to_library(void*) {}
 
 test_run::test_run(job const& j, planned_case const& planned, recorder& to, memory_pool& pool, int rank_)
@@ -39,13 +39,14 @@ test_run::test_run(job const& j, planned_case const& planned, recorder& to, memo
       key_(splitmix64(j.seed ^ XXH3_64bits(planned.name().data(), planned.name().size()))),
       where_(placement::heap) {
     for (std::size_t a = 0; a < planned.values.size(); ++a)
-        if (planned.test->axes[a].axis == &fabric::placements()) where_ = fabric::placements().at(planned.values[a]);
+        if (planned.test->axes[a].axis == &native::placements()) where_ = native::placements().at(planned.values[a]);
 }
 
 std::size_t test_run::value_of(axis_base const& axis) const {
     for (std::size_t a = 0; a < planned_.values.size(); ++a)
         if (planned_.test->axes[a].axis == &axis) return planned_.values[a];
-    fmt::print(stderr, "assay-ofi: {} asks for its value of {}, which it does not cross\n", case_name(), axis.name());
+    fmt::print(stderr, "{}: {} asks for its value of {}, which it does not cross\n", program_invocation_short_name,
+               case_name(), axis.name());
     std::abort();
 }
 
@@ -66,6 +67,12 @@ buffer& test_run::incoming(std::size_t bytes) {
     return in;
 }
 
+buffer& test_run::in_memory(std::span<unsigned char> memory, std::size_t first, std::size_t bytes) {
+    auto& in = buffers_.emplace_back(pool_, findings, byte_layout(), bytes, memory, memory.data() + first);
+    in.poison();
+    return in;
+}
+
 void test_run::expect(buffer& in, int from, std::size_t bytes, int serial, std::source_location where) {
     in.expect(key(from, rank, serial), bytes, fmt::format("from rank {}", from), where);
 }
@@ -77,21 +84,17 @@ bool test_run::check(bool holds, char const* kind, std::string const& message, s
 }
 
 bool test_run::ok(ssize_t code, std::source_location where) {
-    return check(code == 0, "return", fmt::format("{} returned {}", last_call.name, fabric::error_text(code)), where);
+    return check(code == 0, "return", fmt::format("{} returned {}", last_call.name, native::error_text(code)), where);
 }
 
 void test_run::unsupported(std::string reason) { throw unsupported_here{std::move(reason)}; }
 
 } // namespace assay
 
-namespace assay::fabric {
-
-std::string error_text(ssize_t code) {
-    return code >= 0 ? fmt::format("{}", code) : fmt::format("{} ({})", code, fi_strerror(static_cast<int>(-code)));
-}
+namespace assay::native {
 
 size_axis::size_axis() : axis_base("count") {
-    // Around the sizes at which providers change their protocol.
+    // Around the sizes at which transports change their protocol.
     for (std::size_t n : {0u, 1u, 17u, 64u, 65u, 1024u, 4096u, 4097u, 16384u, 65536u, 65539u, 1048576u})
         entries_.emplace_back(std::to_string(n), n);
 }
@@ -125,4 +128,4 @@ axis<placement> const& placements() {
     return axis;
 }
 
-} // namespace assay::fabric
+} // namespace assay::native

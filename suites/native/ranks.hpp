@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace assay::fabric {
+namespace assay::native {
 
 // The rank of this process; -1 in the process that was started by hand or by the runner.
 int own_rank();
@@ -59,4 +59,4 @@ private:
     std::uint64_t serial_ = 0, meetings_ = 0;
 };
 
-} // namespace assay::fabric
+} // namespace assay::native

@@ -1,4 +1,4 @@
-#include "suites/ofi/ranks.hpp"
+#include "suites/native/ranks.hpp"
 
 #include "framework/names.hpp"
 
@@ -15,10 +15,10 @@
 
 extern char** environ;
 
-namespace assay::fabric {
+namespace assay::native {
 namespace {
 
-constexpr char const* variable = "ASSAY_OFI_RANK"; // rank:size:descriptor of the board
+constexpr char const* variable = "ASSAY_RANK"; // rank:size:descriptor of the board
 constexpr int meeting_bits = 20;
 constexpr std::uint64_t left = (std::uint64_t{1} << meeting_bits) - 1; // instead of a number of meetings
 
@@ -37,7 +37,7 @@ told what_was_told() {
 [[noreturn]] void become_rank(int rank, int np, int descriptor, char** argv) {
     setenv(variable, fmt::format("{}:{}:{}", rank, np, descriptor).c_str(), 1);
     execve("/proc/self/exe", argv, environ);
-    fmt::print(stderr, "assay-ofi: cannot start rank {}: {}\n", rank, std::strerror(errno));
+    fmt::print(stderr, "{}: cannot start rank {}: {}\n", program_invocation_short_name, rank, std::strerror(errno));
     _exit(3);
 }
 
@@ -132,4 +132,4 @@ std::vector<std::string> board::exchange(std::string const& mine, std::function<
     return all;
 }
 
-} // namespace assay::fabric
+} // namespace assay::native

@@ -1,10 +1,10 @@
-// Runs cases over providers: calls the body, keeps the ranks together behind it, and tells the event log.
+// Runs cases: calls the body, keeps the ranks together behind it, and tells the event log.
 #pragma once
 #include "framework/buffer.hpp"
 #include "framework/plan.hpp"
 #include "framework/record.hpp"
 
-namespace assay::fabric {
+namespace assay::native {
 
 class engine {
 public:
@@ -25,4 +25,4 @@ private:
     recorder recorder_;
 };
 
-} // namespace assay::fabric
+} // namespace assay::native

@@ -1,11 +1,11 @@
-#include "suites/ofi/engine.hpp"
+#include "suites/native/engine.hpp"
 
 #include "framework/event_log.hpp"
-#include "suites/ofi/run.hpp"
+#include "suites/native/run.hpp"
 
 #include <fmt/format.h>
 
-namespace assay::fabric {
+namespace assay::native {
 
 engine::outcome engine::run_once(planned_case const& c) {
     auto& ranks = board::of_job();
@@ -46,4 +46,4 @@ std::vector<std::string> engine::run(planned_case const& c, long index) {
     return recorder_.messages();
 }
 
-} // namespace assay::fabric
+} // namespace assay::native

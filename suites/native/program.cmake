@@ -1,0 +1,49 @@
+# What the programs of tests about frameworks under MPI are made of. Each is a project of its own, because it needs no MPI library,
+# and because only runs of its suite need the framework: cmake -S suites/ofi -B build/release/ofi.
+get_filename_component(ASSAY_ROOT ${CMAKE_CURRENT_LIST_DIR}/../.. ABSOLUTE)
+if(PROJECT_IS_TOP_LEVEL)
+  set(CMAKE_CXX_STANDARD 20)
+  set(CMAKE_CXX_STANDARD_REQUIRED ON)
+  set(CMAKE_CXX_EXTENSIONS OFF)
+  set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+  if(NOT CMAKE_BUILD_TYPE)
+    set(CMAKE_BUILD_TYPE Release)
+  endif()
+  find_program(CCACHE ccache)
+  if(CCACHE)
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+  endif()
+  include(${ASSAY_ROOT}/cmake/sanitizers.cmake)
+  add_compile_options(-Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -fno-omit-frame-pointer)
+endif()
+find_package(GTest REQUIRED)
+find_package(fmt REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(Threads REQUIRED)
+find_path(UNWIND_INCLUDE libunwind.h REQUIRED)
+find_library(UNWIND_LIBRARY unwind REQUIRED)
+find_path(XXHASH_INCLUDE xxhash.h REQUIRED)
+find_library(XXHASH_LIBRARY xxhash REQUIRED)
+
+# assay-<suite> from the files of suites/<suite>, and libassay_<suite>_faults.so from faults/<suite>: preloaded, it plants the
+# fault that ASSAY_FAULT names, as proof that each test can fail.
+function(assay_native_program suite include libraries)
+  # The part of the framework that knows no MPI.
+  set(framework axis buffer covering data event_log hello layout names plan program record registry signals)
+  list(TRANSFORM framework REPLACE "(.+)" "${ASSAY_ROOT}/framework/\\1.cpp")
+  file(GLOB sources CONFIGURE_DEPENDS ${ASSAY_ROOT}/suites/native/*.cpp ${ASSAY_ROOT}/suites/${suite}/*.cpp)
+  add_executable(assay-${suite} ${framework} ${sources})
+  target_include_directories(assay-${suite} PRIVATE ${ASSAY_ROOT})
+  target_include_directories(assay-${suite} SYSTEM PRIVATE ${UNWIND_INCLUDE} ${XXHASH_INCLUDE} ${include})
+  target_link_libraries(assay-${suite} PRIVATE GTest::gtest fmt::fmt CLI11::CLI11 nlohmann_json::nlohmann_json Threads::Threads
+                                               ${UNWIND_LIBRARY} ${XXHASH_LIBRARY} ${libraries} ${CMAKE_DL_LIBS})
+  # Exported symbols: names in stacks.
+  target_link_options(assay-${suite} PRIVATE -rdynamic)
+  set_target_properties(assay-${suite} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+
+  add_library(assay_${suite}_faults SHARED ${ASSAY_ROOT}/faults/${suite}/${suite}_faults.cpp)
+  target_include_directories(assay_${suite}_faults SYSTEM PRIVATE ${include})
+  target_link_libraries(assay_${suite}_faults PRIVATE ${libraries} ${CMAKE_DL_LIBS})
+  set_target_properties(assay_${suite}_faults PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+endfunction()

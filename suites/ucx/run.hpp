@@ -1,0 +1,9 @@
+// What the tests of UCX have in common with those of other frameworks: suites/native.
+#pragma once
+#include "suites/native/run.hpp"
+
+#define UCX_TEST(name_, ...) ASSAY_TEST_THAT_SEES(ucx, ucx, name_, __VA_ARGS__)
+
+namespace assay::ucx {
+using namespace native;
+}
