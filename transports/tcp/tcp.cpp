@@ -45,6 +45,7 @@ public:
         epoll_ = epoll_create1(EPOLL_CLOEXEC);
         if (epoll_ < 0) fail("epoll_create1");
         scratch_ = std::make_unique_for_overwrite<std::byte[]>(scratch_size); // takes memory when it is first used
+        if (!how.pcap.empty()) pcap_ = std::make_unique<::assay::wire::pcap>(how.pcap);
     }
     ~tcp_wire() override {
         for (auto& one : links_) {
@@ -85,6 +86,7 @@ private:
     link& add(int fd);
     link* connect(peer to);
     void accept_all();
+    void show(link& one, address const& there, bool called);
     void watch(link& one);
     void read(link& one);
     void write(link& one);
@@ -107,6 +109,7 @@ private:
     std::vector<peer_state> peers_;
     std::unordered_map<address, peer> by_address_;
     std::unique_ptr<std::byte[]> scratch_;
+    std::unique_ptr<::assay::wire::pcap> pcap_;
     ::assay::wire::counters counted_;
     bool moved_ = false;
 };
@@ -174,12 +177,21 @@ link* tcp_wire::connect(peer to) {
 
 void tcp_wire::accept_all() {
     while (true) {
-        int const fd = accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        sockaddr_storage from{};
+        socklen_t size = sizeof from;
+        int const fd = accept4(listener_, reinterpret_cast<sockaddr*>(&from), &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd < 0) return; // EAGAIN; or a client that has gone, or no descriptor free: it stays in the queue
-        add(fd);
+        show(add(fd), ::assay::wire::from_sockaddr(reinterpret_cast<sockaddr const*>(&from)), false);
         ++counted_.accepted;
         moved_ = true;
     }
+}
+
+// For whoever looks at the file: there is a connection.
+void tcp_wire::show(link& one, address const& there, bool called) {
+    if (!pcap_) return;
+    one.shown =
+        std::make_unique<::assay::wire::pcap_connection>(*pcap_, ::assay::wire::bound_to(one.fd), there, called);
 }
 
 // Asks for EPOLLOUT only while there is something to write.
@@ -211,6 +223,7 @@ bool tcp_wire::send(peer to, void const* head, std::span<iovec const> payload, :
         ++counted_.writes;
         auto const n = sendmsg(out->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (n >= 0) {
+            if (out->shown) out->shown->sent({pieces.data(), count}, static_cast<std::size_t>(n));
             counted_.bytes_sent += static_cast<std::uint64_t>(n);
             segment.advance(static_cast<std::size_t>(n));
             if (segment.empty()) return true;
@@ -255,6 +268,7 @@ void tcp_wire::write(link& one) {
         if (getsockopt(one.fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0) error = errno;
         if (error) return mark_broken(one, error);
         one.connecting = false;
+        show(one, *peers_[one.from].where, true);
     }
     while (!one.queue.empty()) {
         std::array<iovec, 4 * outgoing::most_pieces> pieces;
@@ -271,6 +285,7 @@ void tcp_wire::write(link& one) {
             break;
         }
         moved_ = true;
+        if (one.shown) one.shown->sent({pieces.data(), count}, static_cast<std::size_t>(n));
         counted_.bytes_sent += static_cast<std::uint64_t>(n);
         one.written(static_cast<std::size_t>(n), [this](void* token) { sink_.sent(token); });
     }
@@ -298,6 +313,7 @@ void tcp_wire::read(link& one) {
         ++counted_.reads;
         auto message = message_of(pieces.data(), count);
         auto const got = recvmsg(one.fd, &message, MSG_DONTWAIT);
+        if (got == 0 && one.shown) one.shown->ended(false);
         if (got == 0) return mark_broken(one, one.in_payload || one.partial_size > 0 ? ECONNRESET : link::ended);
         if (got < 0) {
             if (errno != EAGAIN && errno != EINTR) mark_broken(one, errno);
@@ -305,6 +321,7 @@ void tcp_wire::read(link& one) {
         }
         moved_ = true;
         auto const n = static_cast<std::size_t>(got);
+        if (one.shown) one.shown->received({pieces.data(), count}, n);
         counted_.bytes_received += n;
         auto const placed = std::min(n, direct);
         if (placed > 0) {
@@ -407,6 +424,7 @@ void tcp_wire::drop(link& one, int error) {
 void tcp_wire::shut(link& one) {
     if (one.fd < 0) return;
     ::shutdown(one.fd, SHUT_WR);
+    if (one.shown) one.shown->ended(true);
     while (recv(one.fd, scratch_.get(), scratch_size, MSG_DONTWAIT) > 0) {}
     ::close(one.fd);
     one.fd = -1;
