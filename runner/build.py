@@ -20,6 +20,7 @@ REPO = Path(__file__).resolve().parent.parent
 TRANSPORT_PACKAGES = {
     "libfabric-dev": Path("/usr/include/rdma/providers/fi_prov.h"),
     "libusrsctp-dev": Path("/usr/include/usrsctp.h"),
+    "libisal-dev": Path("/usr/include/isa-l/crc.h"),
 }
 OWN_SUITE = "ASSAY_SUITE"  # environment: a test binary built elsewhere, to be run instead of building one
 QUIET_SECONDS = 2.0  # a build shorter than this says nothing

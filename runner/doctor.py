@@ -34,6 +34,7 @@ _OPTIONAL = {
     "clang-format": ("clang-format", "`assay test`"),
     "clang-tidy-16": ("clang-tidy-16", "`assay test`"),
     "chromium": ("chromium", "the browser tests of `assay test`"),
+    "tshark": ("tshark", "`assay test`; looking at what ASSAY_PCAP writes"),
     "gdb": ("gdb", "looking at a hanging case"),
 }
 _CMAKE = (3, 25)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
-from runner import targets
+from runner import build, targets
 
 REPO = Path(__file__).resolve().parents[2]
 # The library to test with; another one by hand: ASSAY_E2E_MPI=openmpi@5.0.11 pytest tests/e2e
@@ -52,3 +53,37 @@ def left_running(folder: Path, seconds: float = 10.0) -> list[str]:
     while (found := processes_of(folder)) and time.monotonic() < deadline:
         time.sleep(0.05)
     return found
+
+
+def pingpong(
+    provider: str, *words: str, environment: Mapping[str, str] | None = None, kill_after: float | None = None
+) -> str:
+    """libfabric's ping-pong between two processes. What its client says; "" if both are killed."""
+    env = {"PATH": "/usr/bin:/bin", "FI_PROVIDER_PATH": str(build.transports()), **(environment or {})}
+    command = ["fi_pingpong", "-p", provider, "-e", "rdm", "-c", *words]
+
+    def start(*more: str) -> subprocess.Popen[str]:
+        return subprocess.Popen([*command, *more], env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+    server = start()
+    client = None
+    try:
+        for _ in range(20):  # the server needs a moment to listen
+            time.sleep(0.2)
+            client = start("127.0.0.1")
+            try:
+                said, _ = client.communicate(timeout=kill_after or 60)
+            except subprocess.TimeoutExpired:
+                if kill_after:
+                    return ""
+                raise
+            if client.returncode == 0:
+                break
+        assert client is not None and client.returncode == 0, said
+        assert server.wait(10) == 0
+        return said
+    finally:
+        for one in (server, client):
+            if one is not None:
+                one.kill()
+                one.communicate()

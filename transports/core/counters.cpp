@@ -1,18 +1,15 @@
 #include "transports/core/counters.hpp"
 
-#include <atomic>
 #include <cstdio>
 #include <unistd.h>
 
 namespace assay::ofi {
 
-void traffic::open(std::string const& folder, char const* provider) {
-    static std::atomic<unsigned> made{0};
-    if (folder.empty()) return;
+std::string file_of_endpoint(std::string const& folder, char const* provider, unsigned number, char const* ending) {
     char host[256] = "";
     gethostname(host, sizeof host - 1);
-    path =
-        folder + '/' + provider + '.' + host + '.' + std::to_string(getpid()) + '.' + std::to_string(made++) + ".json";
+    return folder + '/' + provider + '.' + host + '.' + std::to_string(getpid()) + '.' + std::to_string(number) +
+           ending;
 }
 
 void traffic::write(wire::counters const& wire, bool closed) const {

@@ -19,8 +19,10 @@ struct traffic {
     std::uint64_t next_note = 1; // number of remote segments at which it is written again
     std::string path;
 
-    void open(std::string const& folder, char const* provider);
     void write(wire::counters const& wire, bool closed) const;
 };
+
+// A file of one endpoint in a folder; the same number for all that it writes.
+std::string file_of_endpoint(std::string const& folder, char const* provider, unsigned number, char const* ending);
 
 } // namespace assay::ofi

@@ -1,6 +1,7 @@
 #include "transports/core/ep.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <poll.h>
@@ -116,10 +117,13 @@ endpoint::endpoint(domain& domain, fi_info const& info)
       directed_(info.caps & FI_DIRECTED_RECV),
       send_flags_(info.tx_attr ? info.tx_attr->op_flags : 0),
       receive_flags_(info.rx_attr ? info.rx_attr->op_flags : 0) {
-    auto const& set = configured();
+    static std::atomic<unsigned> made{0};
+    auto const number = made++;
+    auto set = configured();
+    if (!set.pcap.empty()) set.pcap = file_of_endpoint(set.pcap, provider_name, number, ".pcap");
     wire_ = make_wire(*this, set);
     name_ = wire_->listen(info.src_addr ? address_from(info.src_addr) : default_address(set));
-    traffic_.open(set.counters, provider_name);
+    if (!set.counters.empty()) traffic_.path = file_of_endpoint(set.counters, provider_name, number, ".json");
     traffic_.write(wire_->counted(), false);
     ops = &assay::ofi::ops;
     cm = &cm_ops;

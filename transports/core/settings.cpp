@@ -55,9 +55,10 @@ bool read_number(std::string_view text, std::size_t& value) {
     return error == std::errc{} && end == text.data() + text.size() && !text.empty();
 }
 
-settings read_settings(char const* switches, char const* fault_name, char const* counters) {
+settings read_settings(char const* switches, char const* fault_name, char const* counters, char const* pcap) {
     settings found;
     if (counters) found.counters = counters;
+    if (pcap) found.pcap = pcap;
     std::string_view left = switches ? switches : "";
     while (!left.empty()) {
         auto const end = left.find('+');
@@ -80,8 +81,8 @@ settings read_settings(char const* switches, char const* fault_name, char const*
 }
 
 settings const& configured() {
-    static settings const found =
-        read_settings(std::getenv("ASSAY_TRANSPORT"), std::getenv("ASSAY_FAULT"), std::getenv("ASSAY_COUNTERS"));
+    static settings const found = read_settings(std::getenv("ASSAY_TRANSPORT"), std::getenv("ASSAY_FAULT"),
+                                                std::getenv("ASSAY_COUNTERS"), std::getenv("ASSAY_PCAP"));
     return found;
 }
 

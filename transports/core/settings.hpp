@@ -1,5 +1,5 @@
 // What the environment says. ASSAY_TRANSPORT=WORD+WORD… switches parts of the provider off or to another value,
-// ASSAY_COUNTERS=DIR has each endpoint write its counters there, ASSAY_FAULT=NAME plants a fault.
+// ASSAY_COUNTERS=DIR has each endpoint write its counters there, ASSAY_PCAP=DIR all that goes over its wire; ASSAY_FAULT=NAME plants a fault.
 #pragma once
 #include <cstddef>
 #include <map>
@@ -29,7 +29,7 @@ struct settings {
     std::size_t window = 4 * 1024 * 1024; // credit=BYTES: eager bytes for one peer that wait for a receive there
     std::size_t inject = 4 * 1024;        // inject=BYTES: the longest message that fi_inject takes
     std::string interface;                // interface=NAME: to listen at; default one that is not loopback
-    std::string counters;                 // folder
+    std::string counters, pcap;           // folders; for a wire, its file
     fault planted = fault::none;
     std::string fault_name;                  // may be one of the transport's
     std::map<std::string, std::string> wire; // the transport's own switches, NAME=VALUE
@@ -37,7 +37,7 @@ struct settings {
 };
 
 settings const& configured(); // read once
-settings read_settings(char const* switches, char const* fault_name, char const* counters);
+settings read_settings(char const* switches, char const* fault_name, char const* counters, char const* pcap = nullptr);
 
 bool read_number(std::string_view text, std::size_t& value);
 

@@ -59,6 +59,7 @@ void datagrams::send(address const& to, std::byte const* packet, std::size_t siz
     for (int attempt = 0; attempt < 2; ++attempt) {
         if (sendto(fd_, packet, size, MSG_DONTWAIT | MSG_NOSIGNAL, as_sockaddr(to), length(to)) >= 0) {
             sent_bytes += size;
+            if (shown_) shown_->datagram(self_, to, packet, size);
             return;
         }
         if (errno == EAGAIN) return;
@@ -96,6 +97,7 @@ bool datagrams::receive(taker const& take) {
                 last_from_.assign(bytes, size);
             ++received;
             received_bytes += messages[k].msg_len;
+            if (shown_) shown_->datagram(last_from_, self_, (*buffers)[k].data(), messages[k].msg_len);
             take(last_from_, (*buffers)[k].data(), messages[k].msg_len);
         }
         if (static_cast<unsigned>(count) < batch) break;

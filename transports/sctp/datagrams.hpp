@@ -1,9 +1,11 @@
 // The UDP socket that packets go through.
 #pragma once
-#include "transports/wire/wire.hpp"
+#include "transports/wire/pcap.hpp"
 
 #include <array>
 #include <functional>
+#include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -21,6 +23,9 @@ public:
     int fd() const { return fd_; }
     wire::address const& self() const { return self_; }
 
+    // All that leave and come go to this file, too.
+    void show(std::string const& file) { shown_ = std::make_unique<wire::pcap>(file); } // throws std::system_error
+
     // What the system does not take is lost, as on the way.
     void send(wire::address const& to, std::byte const* packet, std::size_t size);
     // Takes what is there, but not for ever. Returns whether there was anything.
@@ -36,6 +41,7 @@ private:
     int fd_ = -1;
     wire::address self_, last_from_;
     std::vector<wire::address> refused_;
+    std::unique_ptr<wire::pcap> shown_;
 };
 
 // The largest packet that reaches an address in one piece, and in an IP packet of at most `limit` bytes (0: any).

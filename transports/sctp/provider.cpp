@@ -51,6 +51,7 @@ bool is_wire_switch(std::string_view name, std::string_view value) {
 std::unique_ptr<wire::wire> make_wire(wire::sink& sink, settings const& how) {
     sctp::options wish;
     for (auto const& [name, value] : how.wire) apply(wish, name, value);
+    wish.pcap = how.pcap;
     wish.planted = sctp::fault_named(how.fault_name);
     return sctp::make(sink, wish);
 }

@@ -206,6 +206,7 @@ address sctp_wire::listen(address const& where) {
         if (usrsctp_bind(socket_, reinterpret_cast<sockaddr*>(&self), sizeof self) == 0) break;
         if (errno != EADDRINUSE || port_of(at) != 0 || attempt == 16) fail("usrsctp_bind");
     }
+    if (!how_.pcap.empty()) datagrams_->show(how_.pcap);
     if (usrsctp_listen(socket_, 1) < 0) fail("usrsctp_listen");
     epoll_event event{.events = EPOLLIN, .data = {}};
     if (epoll_ctl(epoll_, EPOLL_CTL_ADD, datagrams_->fd(), &event) < 0) fail("epoll_ctl");
@@ -386,7 +387,7 @@ bool sctp_wire::ready(peer to) {
 std::uint16_t sctp_wire::stream_of(association const& by, ::assay::wire::lane const& where) const {
     if (where.control || by.streams < 2) return 0;
     std::uint64_t mixed = 0;
-    switch (how_.map) {
+    switch (how_.planted == fault::one_stream ? stream_map::single : how_.map) {
     case stream_map::tag_and_context: mixed = std::uint64_t{where.context} << 32 | where.tag; break;
     case stream_map::tag: mixed = where.tag; break;
     case stream_map::context: mixed = where.context; break;

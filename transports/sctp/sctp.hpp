@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <memory>
+#include <string>
 #include <string_view>
 
 namespace assay::sctp {
@@ -24,9 +25,11 @@ enum class fault {
     none,
     overtaking,    // segments are taken as they come
     lost_fragment, // the second fragment of a segment is not sent
+    one_stream,    // whatever the map says
 };
 inline fault fault_named(std::string_view name) { // others may be of another layer
     if (name == "overtaking") return fault::overtaking;
+    if (name == "one_stream") return fault::one_stream;
     return name == "lost_fragment" ? fault::lost_fragment : fault::none;
 }
 
@@ -38,6 +41,7 @@ struct options {
     int buffer = 1024 * 1024;                  // of what one peer has not acknowledged, and of what nobody has read
     std::size_t mtu = 0;                       // the largest IP packet; 0: what the way to a peer allows
     wire::impairment network = {};             // what happens to packets
+    std::string pcap = {};                     // file for all packets that leave and come
     fault planted = fault::none;
 };
 

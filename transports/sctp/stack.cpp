@@ -21,7 +21,7 @@ stack& stack::instance() {
 
 stack::stack() {
     usrsctp_init_nothreads(0, output, nullptr);
-    usrsctp_enable_crc32c_offload(); // here, with the processor's instruction for it
+    usrsctp_enable_crc32c_offload(); // here, with the processor's instructions for it
     usrsctp_sysctl_set_sctp_ecn_enable(0);
     usrsctp_sysctl_set_sctp_asconf_enable(0);
     usrsctp_sysctl_set_sctp_auth_enable(0);

@@ -1,11 +1,13 @@
 // One connection: what is on its way in, and the queue of what goes out.
 #pragma once
+#include "transports/wire/pcap.hpp"
 #include "transports/wire/pieces.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <deque>
+#include <memory>
 
 namespace assay::tcp {
 
@@ -73,6 +75,7 @@ struct link {
     void* token = nullptr;
 
     std::deque<outgoing> queue;
+    std::unique_ptr<wire::pcap_connection> shown;
 
     std::uint64_t waiting() const {
         std::uint64_t sum = 0;

@@ -13,7 +13,7 @@ bool is_wire_switch(std::string_view name, std::string_view value) {
 
 std::unique_ptr<wire::wire> make_wire(wire::sink& sink, settings const& how) {
     auto const nodelay = how.wire.find("nodelay");
-    return tcp::make(sink, {.nodelay = nodelay == how.wire.end() || nodelay->second == "1"});
+    return tcp::make(sink, {.nodelay = nodelay == how.wire.end() || nodelay->second == "1", .pcap = how.pcap});
 }
 
 wire::address default_address(settings const& how) { return wire::any_port(how.interface); }

@@ -59,6 +59,7 @@ public:
         epoll_ = epoll_create1(EPOLL_CLOEXEC);
         if (epoll_ < 0) fail("epoll_create1");
         scratch_ = std::make_unique_for_overwrite<std::byte[]>(scratch_size); // takes memory when it is first used
+        if (!how.pcap.empty()) pcap_ = std::make_unique<::assay::wire::pcap>(how.pcap);
     }
     ~tcp_wire() override {
         for (auto& one : links_) {
@@ -99,8 +100,9 @@ private:
     link& add(int fd);
     link* connect(peer to);
     void accept_all();
+    void show(link& one, address const& there, bool called);
     void watch(link& one);
-    ssize_t write_new(int fd, void const* head, std::span<iovec const> payload);
+    ssize_t write_new(link& to, void const* head, std::span<iovec const> payload);
     void read(link& one);
     void write(link& one);
     bool read_hot();
@@ -126,6 +128,7 @@ private:
     std::unique_ptr<std::byte[]> scratch_;
     link* hot_ = nullptr; // brought something last
     int hot_polls_ = 0, cold_polls_ = 0;
+    std::unique_ptr<::assay::wire::pcap> pcap_;
     ::assay::wire::counters counted_;
     bool moved_ = false;
 };
@@ -193,12 +196,21 @@ link* tcp_wire::connect(peer to) {
 
 void tcp_wire::accept_all() {
     while (true) {
-        int const fd = accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        sockaddr_storage from{};
+        socklen_t size = sizeof from;
+        int const fd = accept4(listener_, reinterpret_cast<sockaddr*>(&from), &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd < 0) return; // EAGAIN; or a client that has gone, or no descriptor free: it stays in the queue
-        add(fd);
+        show(add(fd), ::assay::wire::from_sockaddr(reinterpret_cast<sockaddr const*>(&from)), false);
         ++counted_.accepted;
         moved_ = true;
     }
+}
+
+// For whoever looks at the file: there is a connection.
+void tcp_wire::show(link& one, address const& there, bool called) {
+    if (!pcap_) return;
+    one.shown =
+        std::make_unique<::assay::wire::pcap_connection>(*pcap_, ::assay::wire::bound_to(one.fd), there, called);
 }
 
 // Asks for EPOLLOUT only while there is something to write.
@@ -224,7 +236,7 @@ bool tcp_wire::send(peer to, void const* head, std::span<iovec const> payload, :
     ++counted_.segments_sent;
     std::size_t done = 0;
     if (out->queue.empty() && !out->connecting && !out->error && !out->deaf) {
-        auto const n = write_new(out->fd, head, payload);
+        auto const n = write_new(*out, head, payload);
         if (n < 0 && errno != EAGAIN && errno != EINTR) out->deaf = errno;
         else if (n > 0) done = static_cast<std::size_t>(n);
         counted_.bytes_sent += done;
@@ -240,27 +252,29 @@ bool tcp_wire::send(peer to, void const* head, std::span<iovec const> payload, :
 }
 
 // Nearly all segments go at once: nothing is kept of them.
-ssize_t tcp_wire::write_new(int fd, void const* head, std::span<iovec const> payload) {
+ssize_t tcp_wire::write_new(link& to, void const* head, std::span<iovec const> payload) {
     ++counted_.writes;
     std::uint64_t const size = size_of(payload);
     std::array<std::byte, link::prefix_size + joined_size> joined;
     std::memcpy(joined.data(), &size, sizeof size);
     std::memcpy(joined.data() + sizeof size, head, ::assay::wire::head_size);
-    std::size_t front = link::prefix_size;
+    std::array<iovec, outgoing::most_pieces> pieces{{{joined.data(), link::prefix_size}}};
+    std::size_t count = 1;
     if (size <= joined_size) {
+        auto& front = pieces[0].iov_len;
         for (auto const& one : payload) {
             if (one.iov_len > 0) std::memcpy(joined.data() + front, one.iov_base, one.iov_len);
             front += one.iov_len;
         }
-        return ::send(fd, joined.data(), front, MSG_NOSIGNAL | MSG_DONTWAIT);
+    } else {
+        for (auto const& one : payload)
+            if (one.iov_len > 0 && count < pieces.size()) pieces[count++] = one;
     }
-    std::array<iovec, outgoing::most_pieces> pieces;
-    std::size_t count = 0;
-    pieces[count++] = {joined.data(), front};
-    for (auto const& one : payload)
-        if (one.iov_len > 0 && count < pieces.size()) pieces[count++] = one;
     auto const message = message_of(pieces.data(), count);
-    return sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    auto const n = count == 1 ? ::send(to.fd, joined.data(), pieces[0].iov_len, MSG_NOSIGNAL | MSG_DONTWAIT)
+                              : sendmsg(to.fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (n > 0 && to.shown) to.shown->sent({pieces.data(), count}, static_cast<std::size_t>(n));
+    return n;
 }
 
 void tcp_wire::withdraw(void* token) {
@@ -296,6 +310,7 @@ void tcp_wire::write(link& one) {
         if (getsockopt(one.fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0) error = errno;
         if (error) return mark_broken(one, error);
         one.connecting = false;
+        show(one, *peers_[one.from].where, true);
     }
     while (!one.queue.empty() && !one.deaf) {
         std::array<iovec, 4 * outgoing::most_pieces> pieces;
@@ -312,6 +327,7 @@ void tcp_wire::write(link& one) {
             break;
         }
         moved_ = true;
+        if (one.shown) one.shown->sent({pieces.data(), count}, static_cast<std::size_t>(n));
         counted_.bytes_sent += static_cast<std::uint64_t>(n);
         one.written(static_cast<std::size_t>(n), [this](void* token) { sink_.sent(token); });
     }
@@ -355,6 +371,7 @@ void tcp_wire::read(link& one) {
                                     : recvmsg(one.fd, &message, MSG_DONTWAIT);
         // EPIPE: the other side had said that nothing more comes before it refused what went there.
         if (got == 0 || (got < 0 && errno == EPIPE)) {
+            if (one.shown) one.shown->ended(false);
             bool const cut = one.in_payload || one.partial_size > 0 || (one.deaf && one.deaf != EPIPE);
             return mark_broken(one, cut ? ECONNRESET : link::ended);
         }
@@ -366,6 +383,7 @@ void tcp_wire::read(link& one) {
         hot_ = &one;
         cold_polls_ = 0;
         auto const n = static_cast<std::size_t>(got);
+        if (one.shown) one.shown->received({pieces.data(), count}, n);
         counted_.bytes_received += n;
         auto const placed = std::min(n, direct);
         if (placed > 0) {
@@ -469,6 +487,7 @@ void tcp_wire::drop(link& one, int error) {
 void tcp_wire::shut(link& one) {
     if (one.fd < 0) return;
     ::shutdown(one.fd, SHUT_WR);
+    if (one.shown) one.shown->ended(true);
     while (recv(one.fd, scratch_.get(), scratch_size, MSG_DONTWAIT) > 0) {}
     ::close(one.fd);
     one.fd = -1;

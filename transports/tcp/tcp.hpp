@@ -8,12 +8,14 @@
 #include "transports/wire/wire.hpp"
 
 #include <memory>
+#include <string>
 
 namespace assay::tcp {
 
 struct options {
     bool nodelay = true; // TCP_NODELAY: no waiting for acknowledgements before a small segment is sent
     int buffer = 0;      // SO_SNDBUF and SO_RCVBUF in bytes; 0: the system's choice
+    std::string pcap;    // file for all that is written and read
 };
 
 std::unique_ptr<wire::wire> make(wire::sink& sink, options const& how);

@@ -93,7 +93,7 @@ public:
         std::size_t placed = 0;
         for (auto const& one : places_) {
             auto const part = std::min(size - placed, one.iov_len);
-            std::memcpy(one.iov_base, data + placed, part);
+            if (part > 0) std::memcpy(one.iov_base, data + placed, part); // else there may be no data either
             placed += part;
         }
         fill(placed);

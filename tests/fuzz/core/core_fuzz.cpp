@@ -2,11 +2,11 @@
 // what the program calls meanwhile. Sanitizers watch, and so do some rules of libfabric: nothing completes twice or with more
 // than was posted, and the memory of what has completed is freed at once, so that whoever still writes there is caught.
 #include "tests/fuzz/core/wire.hpp"
+#include "tests/fuzz/script.hpp"
 #include "transports/core/ep.hpp"
 #include "transports/core/info.hpp"
 
 #include <arpa/inet.h>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -35,25 +35,6 @@ namespace assay::fuzz {
 namespace {
 
 using namespace assay::ofi;
-
-void must(bool holds, char const* what) {
-    if (holds) return;
-    std::fprintf(stderr, "core_fuzz: %s\n", what);
-    std::abort();
-}
-
-// Bytes of the script; zeros behind its end.
-class script {
-public:
-    script(std::uint8_t const* data, std::size_t size) : left_(data, data + size) {}
-    bool over() const { return at_ >= left_.size(); }
-    unsigned byte() { return over() ? 0 : left_[at_++]; }
-    unsigned below(unsigned n) { return byte() % n; }
-
-private:
-    std::vector<std::uint8_t> left_;
-    std::size_t at_ = 0;
-};
 
 // Something that the program has asked for.
 struct operation {
