@@ -13,9 +13,9 @@
 namespace assay::tcp {
 
 struct options {
-    bool nodelay = true; // TCP_NODELAY: no waiting for acknowledgements before a small segment is sent
-    int buffer = 0;      // SO_SNDBUF and SO_RCVBUF in bytes; 0: the system's choice
-    std::string pcap;    // file for all that is written and read
+    bool nodelay = true;   // TCP_NODELAY: no waiting for acknowledgements before a small segment is sent
+    int buffer = 0;        // SO_SNDBUF and SO_RCVBUF in bytes; 0: the system's choice
+    std::string pcap = {}; // file for all that is written and read
 };
 
 std::unique_ptr<wire::wire> make(wire::sink& sink, options const& how);

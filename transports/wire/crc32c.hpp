@@ -8,8 +8,8 @@ namespace assay::wire {
 
 // Goes on from the value of what comes before: crc32c(b, crc32c(a)) is that of a and b. Of less than 2 GiB.
 inline std::uint32_t crc32c(std::byte const* data, std::size_t size, std::uint32_t before = 0) {
-    auto* const bytes = const_cast<unsigned char*>(reinterpret_cast<unsigned char const*>(data)); // it only reads them
-    return ~crc32_iscsi(bytes, static_cast<int>(size), ~before);
+    auto* const begin = const_cast<unsigned char*>(reinterpret_cast<unsigned char const*>(data)); // it only reads them
+    return ~crc32_iscsi(begin, static_cast<int>(size), ~before);
 }
 
 } // namespace assay::wire
