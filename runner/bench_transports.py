@@ -2,7 +2,7 @@
 
 Each transport is started once a round, in turns, so that a busy moment of the machine meets all of them; what counts is
 the best of the rounds. `raw_tcp` is a plain connection without MPI: the limit for all that use TCP. `raw_sctp` is a
-plain association of usrsctp with the threads that it has by itself, `raw_sctp_polled` one without.
+plain association of usrsctp.
 """
 
 from __future__ import annotations
@@ -17,17 +17,10 @@ from runner import build, targets
 from runner.model import CannotRun, Launch, WrongUse
 from runner.transports import FABRIC, OWN, PROVIDERS, UCX, Transport, counted, parse, prove
 
-# What needs no MPI library: the program that measures it, and its words behind file and size.
-RAW: dict[str, tuple[str, ...]] = {
-    "raw_tcp": ("assay-bench-tcp",),
-    "raw_sctp": ("assay-bench-sctp",),
-    "raw_sctp_polled": ("assay-bench-sctp", "polled"),
-}
-# What our transports are held against: the better of each group.
-RIVALS: dict[str, tuple[tuple[str, ...], ...]] = {
-    "assay_tcp": (("tcp", "tcp+ofi_rxm"),),
-    "assay_sctp": (("raw_sctp",), ("raw_sctp_polled",)),
-}
+# What needs no MPI library, and the program that measures it.
+RAW = {"raw_tcp": "assay-bench-tcp", "raw_sctp": "assay-bench-sctp"}
+# What our transports are held against: the better of these.
+RIVALS: dict[str, tuple[str, ...]] = {"assay_tcp": ("tcp", "tcp+ofi_rxm"), "assay_sctp": ("raw_sctp",)}
 SHORT, LONG = 8, 1 << 20  # bytes: where latency and bandwidth are compared
 SWITCH = 1.3  # six bytes more that take so much longer are another protocol
 LIMIT_SECONDS = 300  # for one start
@@ -134,20 +127,19 @@ def ratios(measured: Mapping[str, Sequence[Point]]) -> list[dict[str, Any]]:
     """Our transports beside their rivals: below 1 it is slower; bandwidth 0: not measured."""
     found = []
     for name, points in measured.items():
-        mine = derived(points)
-        for group in RIVALS.get(parse(name).provider, ()) if name not in RAW else ():
-            rivals = [derived(measured[rival]) for rival in group if rival in measured]
-            if not rivals:
-                continue
-            most = max(rival["bandwidth"] for rival in rivals)
-            found.append(
-                {
-                    "name": name,
-                    "rivals": list(group),
-                    "latency": min(rival["latency"] for rival in rivals) / mine["latency"],
-                    "bandwidth": mine["bandwidth"] / most if most else 0,
-                }
-            )
+        names = RIVALS.get(parse(name).provider, ()) if name not in RAW else ()
+        rivals = [derived(measured[rival]) for rival in names if rival in measured]
+        if not rivals:
+            continue
+        mine, most = derived(points), max(rival["bandwidth"] for rival in rivals)
+        found.append(
+            {
+                "name": name,
+                "rivals": list(names),
+                "latency": min(rival["latency"] for rival in rivals) / mine["latency"],
+                "bandwidth": mine["bandwidth"] / most if most else 0,
+            }
+        )
     return found
 
 
@@ -170,8 +162,8 @@ def _contenders(request: Request, library: targets.Library, out: Path, note: Cal
     binary = build.build(library, request.preset, note=note) / "assay-bench-mpi"
     environment = targets.list_environment(library)
 
-    def raw(program: str, *words: str) -> Callable[[Path], Launch]:
-        return lambda file: Launch([str(providers / program), str(file), str(request.largest), *words], environment)
+    def raw(program: str) -> Callable[[Path], Launch]:
+        return lambda file: Launch([str(providers / program), str(file), str(request.largest)], environment)
 
     def mpi(target: Any) -> Callable[[Path], Launch]:
         return lambda file: target.launcher([str(file), str(request.largest)])
@@ -179,7 +171,7 @@ def _contenders(request: Request, library: targets.Library, out: Path, note: Cal
     found = []
     for name in names:
         if name in RAW:
-            found.append(Contender(name, raw(*RAW[name])))
+            found.append(Contender(name, raw(RAW[name])))
             continue
         counters = out / "counters" / _file_name(name)
         target = targets.make_target(library, 2, binary, request.wishes, over[name], providers)

@@ -1,22 +1,23 @@
 // assay-bench-sctp: the same over a plain association of usrsctp in UDP on the loopback interface, with nothing above it: the
 // limit for a transport that uses SCTP.
-//   assay-bench-sctp FILE [LARGEST [polled]]
+//   assay-bench-sctp FILE [LARGEST]
 //
-// As programs use usrsctp, it has a socket and threads of its own; `polled`, it has neither, and this program carries its packets,
-// as large as they may be, and makes their checksums with the processor's instruction.
+// usrsctp has no threads here, as the processors are taken: this program carries its packets, as large as they may be, and makes
+// their checksums with the processor's instruction.
 #include "bench/transports/measure.hpp"
 #include "transports/wire/crc32c.hpp"
 
 #include <arpa/inet.h>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <fstream>
 #include <netinet/in.h>
 #include <sched.h>
-#include <string_view>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <system_error>
@@ -28,7 +29,7 @@ namespace {
 constexpr std::size_t longest = 64 * 1024;       // of a message of SCTP: longer ones would have to fit into its buffer
 constexpr int buffer = 1024 * 1024;              // as much as our transport has
 constexpr std::uint32_t largest_packet = 65'492; // of chunks: what is left in IPv4, behind UDP and SCTP
-constexpr in_port_t polled_port = 5000;          // of SCTP, behind UDP sockets that are connected
+constexpr in_port_t sctp_port = 5000;            // of SCTP, behind UDP sockets that are connected
 
 [[noreturn]] void fail(char const* what) { throw std::system_error(errno, std::generic_category(), what); }
 
@@ -63,8 +64,22 @@ udp_socket make_udp() {
 }
 
 // usrsctp with an association to the partner process.
-class over_sctp : public assay::bench::channel {
+class over_sctp final : public assay::bench::channel {
 public:
+    over_sctp(udp_socket mine, in_port_t partner, bool first) : fd_(mine.fd) {
+        auto const there = at_port(partner);
+        if (connect(fd_, reinterpret_cast<sockaddr const*>(&there), sizeof there) < 0) fail("UDP");
+        usrsctp_init_nothreads(0, output, nullptr);
+        usrsctp_enable_crc32c_offload();
+        usrsctp_register_address(this);
+        auto* const s = make_socket();
+        sockaddr_conn address{};
+        address.sconn_family = AF_CONN;
+        address.sconn_port = htons(sctp_port);
+        address.sconn_addr = this;
+        if (usrsctp_bind(s, general(address), sizeof address) < 0) fail("usrsctp_bind");
+        meet(s, first, general(address), sizeof address);
+    }
     ~over_sctp() override { usrsctp_close(socket_); }
     over_sctp(over_sctp const&) = delete;
     over_sctp& operator=(over_sctp const&) = delete;
@@ -93,12 +108,9 @@ public:
         for (std::size_t i = 0; i < count; ++i) receive(data + i * stride, size);
     }
 
-protected:
-    over_sctp() = default;
-    virtual void wait() = 0; // until usrsctp may have got on
-
-    struct socket* make_socket(int family) {
-        auto* const s = usrsctp_socket(family, SOCK_STREAM, IPPROTO_SCTP, nullptr, nullptr, 0, nullptr);
+private:
+    struct socket* make_socket() {
+        auto* const s = usrsctp_socket(AF_CONN, SOCK_STREAM, IPPROTO_SCTP, nullptr, nullptr, 0, nullptr);
         if (!s) fail("usrsctp_socket");
         set(s, SOL_SOCKET, SO_SNDBUF, buffer);
         set(s, SOL_SOCKET, SO_RCVBUF, buffer);
@@ -107,6 +119,11 @@ protected:
         sack.sack_delay = 1;
         sack.sack_freq = 2;
         set(s, IPPROTO_SCTP, SCTP_DELAYED_SACK, sack);
+        sctp_paddrparams path{};
+        path.spp_address.ss_family = AF_CONN;
+        path.spp_flags = SPP_PMTUD_DISABLE;
+        path.spp_pathmtu = largest_packet;
+        set(s, IPPROTO_SCTP, SCTP_PEER_ADDR_PARAMS, path);
         usrsctp_set_non_blocking(s, 1);
         return s;
     }
@@ -125,68 +142,21 @@ protected:
             socket_ = s;
         }
     }
-
-private:
     template <class Byte> void moved(ssize_t done, Byte*& data, std::size_t& size) {
         if (done < 0 && errno != EAGAIN && errno != EINTR && errno != ENOTCONN) fail("SCTP");
         if (done <= 0) return wait();
         data += done;
         size -= static_cast<std::size_t>(done);
     }
-    struct socket* socket_ = nullptr;
-};
-
-// Its threads need the cores that this one has, asking again and again.
-class with_threads : public over_sctp {
-public:
-    with_threads(udp_socket mine, in_port_t partner, bool first) {
-        close(mine.fd); // the port is free now
-        usrsctp_init(ntohs(mine.port), nullptr, nullptr);
-        auto* const s = make_socket(AF_INET);
-        sctp_udpencaps in_udp{};
-        in_udp.sue_address.ss_family = AF_INET;
-        in_udp.sue_port = partner;
-        set(s, IPPROTO_SCTP, SCTP_REMOTE_UDP_ENCAPS_PORT, in_udp);
-        auto here = at_port(mine.port), there = at_port(partner);
-        if (usrsctp_bind(s, general(here), sizeof here) < 0) fail("usrsctp_bind");
-        meet(s, first, general(there), sizeof there);
-    }
-
-private:
-    void wait() override { sched_yield(); }
-};
-
-class polled : public over_sctp {
-public:
-    polled(udp_socket mine, in_port_t partner, bool first) : fd_(mine.fd) {
-        auto const there = at_port(partner);
-        if (connect(fd_, reinterpret_cast<sockaddr const*>(&there), sizeof there) < 0) fail("UDP");
-        usrsctp_init_nothreads(0, output, nullptr);
-        usrsctp_enable_crc32c_offload();
-        usrsctp_register_address(this);
-        auto* const s = make_socket(AF_CONN);
-        sctp_paddrparams path{};
-        path.spp_address.ss_family = AF_CONN;
-        path.spp_flags = SPP_PMTUD_DISABLE;
-        path.spp_pathmtu = largest_packet;
-        set(s, IPPROTO_SCTP, SCTP_PEER_ADDR_PARAMS, path);
-        sockaddr_conn address{};
-        address.sconn_family = AF_CONN;
-        address.sconn_port = htons(polled_port);
-        address.sconn_addr = this;
-        if (usrsctp_bind(s, general(address), sizeof address) < 0) fail("usrsctp_bind");
-        meet(s, first, general(address), sizeof address);
-    }
-
-private:
     static int output(void* self, void* packet, std::size_t size, std::uint8_t, std::uint8_t) {
         auto* const bytes = static_cast<std::byte*>(packet);
         auto const sum = assay::wire::crc32c(bytes, size);
         std::memcpy(bytes + 8, &sum, sizeof sum);
-        ::send(static_cast<polled*>(self)->fd_, bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL);
+        ::send(static_cast<over_sctp*>(self)->fd_, bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL);
         return 0;
     }
-    void wait() override {
+    // Until usrsctp may have got on.
+    void wait() {
         for (int k = 0; k < 16; ++k) {
             auto const got = recv(fd_, packet_.data(), packet_.size(), MSG_DONTWAIT);
             if (got <= 0) {
@@ -206,14 +176,14 @@ private:
         usrsctp_handle_timers(static_cast<std::uint32_t>(elapsed.count()));
     }
 
+    struct socket* socket_ = nullptr;
     int fd_;
     std::array<std::byte, 64 * 1024> packet_;
     std::chrono::steady_clock::time_point passed_ = std::chrono::steady_clock::now();
 };
 
-template <class Channel>
 void measure(char const* file, udp_socket mine, in_port_t partner, bool first, std::size_t largest) {
-    Channel channel(mine, partner, first);
+    over_sctp channel(mine, partner, first);
     std::byte greeting{}; // there is an association
     if (first) channel.receive(&greeting, 1);
     else channel.send(&greeting, 1);
@@ -233,19 +203,19 @@ void measure(char const* file, udp_socket mine, in_port_t partner, bool first, s
 
 int main(int argc, char** argv) try {
     if (argc < 2) {
-        std::fprintf(stderr, "usage: assay-bench-sctp FILE [LARGEST [polled]]\n");
+        std::fprintf(stderr, "usage: assay-bench-sctp FILE [LARGEST]\n");
         return 2;
     }
     auto const largest = argc > 2 ? std::stoul(argv[2]) : 4u << 20;
-    bool const by_hand = argc > 3 && std::string_view(argv[3]) == "polled";
     auto const here = make_udp(), there = make_udp();
     auto const child = fork();
     if (child < 0) fail("fork");
+    if (child == 0) prctl(PR_SET_PDEATHSIG, SIGKILL); // it would wait for ever
     auto const mine = child == 0 ? there : here;
     auto const other = child == 0 ? here : there;
     close(other.fd);
-    (by_hand ? measure<polled> : measure<with_threads>)(argv[1], mine, other.port, child != 0, largest);
-    if (child == 0) _exit(0); // without the farewell of usrsctp's threads
+    measure(argv[1], mine, other.port, child != 0, largest);
+    if (child == 0) _exit(0);
     int status = 0;
     waitpid(child, &status, 0);
     return status == 0 ? 0 : 1;

@@ -46,11 +46,9 @@ def test_sctp_is_held_against_usrsctp_with_and_without_threads() -> None:
         "tcp": [Point(8, 8.0, 1.0), Point(1 << 20, 300.0, 3000.0)],
         "assay_sctp:order=0": [Point(8, 10.0, 1.0), Point(1 << 20, 900.0, 900.0)],
         "raw_sctp": [Point(8, 12.0, 1.0), Point(1 << 20, 8000.0, 100.0)],
-        "raw_sctp_polled": [Point(8, 5.0, 1.0)],
     }
     assert bench.ratios(measured) == [
         {"name": "assay_sctp:order=0", "rivals": ["raw_sctp"], "latency": 1.2, "bandwidth": 9.0},
-        {"name": "assay_sctp:order=0", "rivals": ["raw_sctp_polled"], "latency": 0.5, "bandwidth": 0},
     ]
 
 
