@@ -130,7 +130,7 @@ UCX_TEST(put, requirements{"ucx.rma.put", "ucx.rma.flush", "ucx.mem.allocate", "
 // A flush that is complete means complete at the target: one rank puts, the other looks as soon as it is told.
 UCX_TEST(put_flush, requirements{"ucx.rma.flush"},
          over(to_others(), axis_use{&calls()}, axis_use{&flushes()}, few_sizes())) {
-    constexpr int many = 8;
+    constexpr int many = 64; // more than the system takes at once
     auto const bytes = std::max<std::size_t>(ucx.at(sizes()), 1);
     worker w(ucx, ucx.at(transports()), rma_only());
     window mine(w, origin::heap, bytes * many);
