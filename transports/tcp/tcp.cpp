@@ -37,8 +37,6 @@ constexpr int events_per_poll = 64;
 // The connection that brought something last is read without asking the system which of them has something. Others are not kept
 // waiting for more than so many polls, and one that brings nothing so often is not asked first any more.
 constexpr int hot_polls = 8, cold_polls = 32;
-constexpr int quiet_polls =
-    4; // others are looked at so often while the one that is expected to bring something does not
 
 [[noreturn]] void fail(char const* what) { throw std::system_error(errno, std::generic_category(), what); }
 
@@ -287,7 +285,7 @@ void tcp_wire::withdraw(void* token) {
 bool tcp_wire::poll() {
     moved_ = !broken_.empty();
     settle_broken();
-    if (read_hot()) return moved_;
+    if (read_hot()) return true;
     std::array<epoll_event, events_per_poll> events;
     int const count = epoll_wait(epoll_, events.data(), events_per_poll, 0);
     for (int k = 0; k < count; ++k) {
@@ -344,11 +342,7 @@ bool tcp_wire::read_hot() {
     settle_broken(); // it may be gone now
     if (counted_.bytes_received != before) {
         if (++hot_polls_ < hot_polls) return true;
-    } else if (++cold_polls_ == cold_polls) {
-        hot_ = nullptr;
-    } else if (cold_polls_ % quiet_polls != 0) {
-        return true;
-    }
+    } else if (++cold_polls_ == cold_polls) hot_ = nullptr;
     hot_polls_ = 0;
     return false;
 }
