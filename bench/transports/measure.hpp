@@ -22,8 +22,12 @@ public:
     virtual void send(std::byte const* data, std::size_t size) = 0;
     virtual void receive(std::byte* data, std::size_t size) = 0;
     // `count` messages of `size` bytes, each at its place in `data`, `stride` bytes apart.
-    virtual void send_all(std::byte const* data, std::size_t stride, std::size_t size, std::size_t count) = 0;
-    virtual void receive_all(std::byte* data, std::size_t stride, std::size_t size, std::size_t count) = 0;
+    virtual void send_all(std::byte const* data, std::size_t stride, std::size_t size, std::size_t count) {
+        for (std::size_t i = 0; i < count; ++i) send(data + i * stride, size);
+    }
+    virtual void receive_all(std::byte* data, std::size_t stride, std::size_t size, std::size_t count) {
+        for (std::size_t i = 0; i < count; ++i) receive(data + i * stride, size);
+    }
 };
 
 struct point {

@@ -37,12 +37,6 @@ public:
             moved(got, data, size);
         }
     }
-    void send_all(std::byte const* data, std::size_t stride, std::size_t size, std::size_t count) override {
-        for (std::size_t i = 0; i < count; ++i) send(data + i * stride, size);
-    }
-    void receive_all(std::byte* data, std::size_t stride, std::size_t size, std::size_t count) override {
-        for (std::size_t i = 0; i < count; ++i) receive(data + i * stride, size);
-    }
 
 private:
     template <class Byte> static void moved(ssize_t done, Byte*& data, std::size_t& size) {

@@ -1,17 +1,18 @@
 #include "transports/core/ep.hpp"
 
+#include "transports/wire/linger.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstring>
-#include <poll.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_collective.h>
 
 namespace assay::ofi {
 namespace {
 
-constexpr std::chrono::seconds linger{2}; // for a peer to take more of what a closed endpoint still has to send
+constexpr std::chrono::seconds patience{2}; // for a peer to take more of what a closed endpoint still has to send
 
 endpoint& of(fid* it) { return object_of<endpoint, fid_ep>(it); }
 
@@ -140,18 +141,8 @@ void endpoint::see_off() {
         auto const all = requests_.all();
         return std::count_if(all.begin(), all.end(), [](request const* one) { return one->injected; });
     };
-    using clock = std::chrono::steady_clock;
-    auto until = clock::now() + linger;
-    for (auto least = waiting(); least > 0 && clock::now() < until;) {
-        pollfd one{wire_->wait_fd(), POLLIN, 0};
-        ::poll(&one, 1, 1);
-        progress();
-        if (auto const left = waiting(); left < least) {
-            least = left;
-            until = clock::now() + linger;
-        }
-    }
-    wire_->flush(linger);
+    wire::linger(wire_->wait_fd(), patience, waiting, [&] { progress(); });
+    wire_->flush(patience);
 }
 
 endpoint::~endpoint() {

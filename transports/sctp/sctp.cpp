@@ -4,6 +4,7 @@
 #include "transports/sctp/datagrams.hpp"
 #include "transports/sctp/stack.hpp"
 #include "transports/wire/interfaces.hpp"
+#include "transports/wire/linger.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -649,19 +650,8 @@ std::uint64_t sctp_wire::unacknowledged() {
 
 bool sctp_wire::flush(milliseconds limit) {
     poll();
-    auto least = unacknowledged();
-    auto until = std::chrono::steady_clock::now() + limit;
-    while (least > 0) {
-        if (std::chrono::steady_clock::now() >= until) return false;
-        pollfd one{epoll_, POLLIN, 0};
-        ::poll(&one, 1, 1);
-        poll();
-        if (auto const left = unacknowledged(); left < least) {
-            least = left;
-            until = std::chrono::steady_clock::now() + limit;
-        }
-    }
-    return true;
+    return ::assay::wire::linger(
+        epoll_, limit, [this] { return unacknowledged(); }, [this] { poll(); });
 }
 
 ::assay::wire::counters const& sctp_wire::counted() const {

@@ -2,6 +2,7 @@
 
 #include "transports/tcp/link.hpp"
 #include "transports/wire/interfaces.hpp"
+#include "transports/wire/linger.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +11,6 @@
 #include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -507,19 +507,9 @@ std::uint64_t tcp_wire::unacknowledged() const {
 }
 
 bool tcp_wire::flush(std::chrono::milliseconds limit) {
-    auto least = unacknowledged();
-    auto until = std::chrono::steady_clock::now() + limit;
-    while (least > 0) {
-        if (std::chrono::steady_clock::now() >= until) return false;
-        pollfd one{epoll_, POLLIN, 0};
-        ::poll(&one, 1, 1); // no event tells of acknowledgements
-        poll();             // reads, too: the other side may wait for us to take what it sends
-        if (auto const left = unacknowledged(); left < least) {
-            least = left;
-            until = std::chrono::steady_clock::now() + limit;
-        }
-    }
-    return true;
+    // poll() reads, too: the other side may wait for us to take what it sends
+    return ::assay::wire::linger(
+        epoll_, limit, [this] { return unacknowledged(); }, [this] { poll(); });
 }
 
 } // namespace
