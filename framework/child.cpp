@@ -3,6 +3,7 @@
 #include "framework/attached.hpp"
 #include "framework/engine.hpp"
 #include "framework/signals.hpp"
+#include "framework/yielding.hpp"
 
 #include <fcntl.h>
 #include <filesystem>

@@ -3,7 +3,7 @@
 #include "framework/attached.hpp"
 #include "framework/child.hpp"
 #include "framework/event_log.hpp"
-#include "framework/signals.hpp"
+#include "framework/yielding.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

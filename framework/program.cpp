@@ -4,6 +4,7 @@
 #include "framework/hello.hpp"
 #include "framework/profile.hpp"
 #include "framework/signals.hpp"
+#include "framework/yielding.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #include "framework/run.hpp"
 
 #include "framework/attached.hpp"
-#include "framework/signals.hpp"
+#include "framework/yielding.hpp"
 
 #include <cstring>
 #include <fmt/format.h>

@@ -1,9 +1,5 @@
-// What a dying or stuck rank can still say: the signal or exit, the last MPI procedure, the stack. And the time slice of ranks
-// that share a core.
+// What a dying or stuck rank can still say: the signal or exit, the last MPI procedure, the stack.
 #pragma once
-
-#include <ctime>
-#include <optional>
 
 namespace assay {
 
@@ -13,18 +9,5 @@ void watch_for_death();
 void watch_runner();          // of ASSAY_RUNNER_PID, if set
 void expect_normal_exit();    // from here on an exit is no event
 void announce_exit(int code); // what comes next ends this process
-
-// While it lives, its thread yields the core every ASSAY_YIELD microseconds, if that is set: for libraries that spin while
-// others wait for a core.
-class yielding {
-public:
-    yielding();
-    ~yielding();
-    yielding(yielding const&) = delete;
-    yielding& operator=(yielding const&) = delete;
-
-private:
-    std::optional<timer_t> timer_;
-};
 
 } // namespace assay

@@ -31,7 +31,7 @@ def two_cores_as_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(targets, "cores", lambda: 2)
     monkeypatch.setattr(targets, "has_libfabric", lambda library: False)
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    for name in ("LD_LIBRARY_PATH", "MPIR_CVAR_DEVICE_COLLECTIVES", "I_MPI_ROOT", "I_MPI_FABRICS"):
+    for name in ("LD_LIBRARY_PATH", "ASSAY_YIELD_POLLS", "I_MPI_ROOT", "I_MPI_FABRICS"):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -151,14 +151,9 @@ def test_environment_and_preload_reach_the_ranks_only() -> None:
     ("version", "np", "settings"),
     [
         ("5.0.2", 2, {}),
-        ("5.0.2", 4, {"MPIR_CVAR_DEVICE_COLLECTIVES": "none"}),
-        (
-            "4.3.2",
-            4,
-            {"MPIR_CVAR_DEVICE_COLLECTIVES": "none", "MPIR_CVAR_ENABLE_HEAVY_YIELD": "1", "ASSAY_YIELD": "200"},
-        ),
-        ("4.0.3", 4, {"ASSAY_YIELD": "200"}),
-        ("", 4, {}),
+        ("5.0.2", 4, {"ASSAY_YIELD_POLLS": "20"}),
+        ("4.0.3", 4, {"ASSAY_YIELD_POLLS": "20", "ASSAY_YIELD": "200"}),
+        ("", 4, {"ASSAY_YIELD_POLLS": "20"}),
     ],
 )
 def test_settings_of_mpich_for_busy_cores(version: str, np: int, settings: dict[str, str]) -> None:
@@ -169,11 +164,11 @@ def test_settings_of_mpich_for_busy_cores(version: str, np: int, settings: dict[
 
 
 def test_what_the_user_sets_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    name = "MPIR_CVAR_DEVICE_COLLECTIVES"
-    made = make_target(library(), 4, Path("/b"), LaunchWishes(env={name: "all"}))
-    assert f"{name}=all" in argv(made)
+    name = "ASSAY_YIELD_POLLS"
+    made = make_target(library(), 4, Path("/b"), LaunchWishes(env={name: "7"}))
+    assert f"{name}=7" in argv(made)
     assert name not in made.settings
-    monkeypatch.setenv(name, "all")
+    monkeypatch.setenv(name, "7")
     assert not any(name in word for word in argv(make_target(library(), 4, Path("/b"), LaunchWishes())))
 
 

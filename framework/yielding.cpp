@@ -1,0 +1,76 @@
+#include "framework/yielding.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <sched.h>
+#include <unistd.h>
+
+namespace assay {
+namespace {
+
+using progress_call = unsigned (*)(void*);
+
+// UCX's own procedure, as the library that calls finds it: it need not be among the program's own libraries.
+progress_call progress_of(void const* caller) {
+    Dl_info where{};
+    if (dladdr(caller, &where) != 0)
+        if (void* const library = dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD))
+            if (void* const found = dlsym(library, "ucp_worker_progress"))
+                return reinterpret_cast<progress_call>(found);
+    std::fprintf(stderr, "assay: ucp_worker_progress was called by %s, which has none\n", where.dli_fname);
+    std::abort();
+}
+
+long polls_before_yield() {
+    char const* const text = std::getenv("ASSAY_YIELD_POLLS");
+    return text != nullptr ? std::atol(text) : 0;
+}
+
+} // namespace
+
+yielding::yielding() {
+    char const* text = std::getenv("ASSAY_YIELD");
+    if (text == nullptr) return;
+    int const number = SIGRTMIN + 7;
+    struct sigaction action {};
+    action.sa_flags = SA_RESTART | SA_ONSTACK;
+    action.sa_handler = [](int) {
+        int const saved = errno;
+        sched_yield();
+        errno = saved;
+    };
+    sigaction(number, &action, nullptr);
+    sigevent event{};
+    event.sigev_notify = SIGEV_THREAD_ID;
+    event.sigev_signo = number;
+    event._sigev_un._tid = gettid(); // what newer C libraries call sigev_notify_thread_id
+    timer_t made{};
+    if (timer_create(CLOCK_MONOTONIC, &event, &made) != 0) return; // then it is slow
+    timer_ = made;
+    itimerspec spec{};
+    spec.it_interval.tv_nsec = 1000 * std::clamp(std::atol(text), 20L, 100'000L);
+    spec.it_value = spec.it_interval;
+    timer_settime(made, 0, &spec, nullptr);
+}
+
+yielding::~yielding() {
+    if (timer_) timer_delete(*timer_);
+}
+
+} // namespace assay
+
+// The dynamic linker finds this definition before UCX's.
+extern "C" __attribute__((visibility("default"))) unsigned ucp_worker_progress(void* worker) {
+    static assay::progress_call const progress = assay::progress_of(__builtin_return_address(0));
+    static long const most = assay::polls_before_yield();
+    thread_local long idle = 0;
+    unsigned const found = progress(worker);
+    if (found != 0) idle = 0;
+    else if (most > 0 && ++idle > most) sched_yield();
+    return found;
+}

@@ -1,0 +1,36 @@
+#include "framework/yielding.hpp"
+
+#include <cstdlib>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+extern "C" unsigned poll_ucx(unsigned found, int times);
+
+namespace {
+int yields = 0;
+
+// The first poll of the process reads the setting.
+[[maybe_unused]] int const set_before = setenv("ASSAY_YIELD_POLLS", "20", 1);
+
+int yields_of(unsigned found, int times) {
+    int const before = yields;
+    EXPECT_EQ(poll_ucx(found, times), found * static_cast<unsigned>(times));
+    return yields - before;
+}
+} // namespace
+
+extern "C" int sched_yield() noexcept {
+    ++yields;
+    return static_cast<int>(syscall(SYS_sched_yield));
+}
+
+TEST(Yielding, PollsThatFindNothingYieldAndOthersDoNot) {
+    EXPECT_EQ(yields_of(1, 100), 0);
+    EXPECT_EQ(yields_of(0, 20), 0) << "the first polls may find something yet";
+    EXPECT_EQ(yields_of(0, 5), 5);
+    EXPECT_EQ(yields_of(1, 1), 0);
+    EXPECT_EQ(yields_of(0, 21), 1) << "what was found starts the count again";
+    EXPECT_EQ(yields_of(1, 1), 0);
+}
