@@ -159,8 +159,14 @@ void on_fatal(int number, siginfo_t*, void* context) {
     raise(number);
 }
 
-void on_question(int, siginfo_t*, void* context) {
+// The system asks any thread when the main one has another signal to take, as that which makes it yield.
+void on_question(int number, siginfo_t*, void* context) {
     int const saved = errno;
+    if (gettid() != own_pid) {
+        tgkill(own_pid, own_pid, number);
+        errno = saved;
+        return;
+    }
     safe_line line;
     head(line, "Q");
     call_and_stack(line, context);

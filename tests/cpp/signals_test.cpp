@@ -3,6 +3,7 @@
 #include "framework/event_log.hpp"
 #include "framework/signals.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -201,6 +202,19 @@ TEST_F(last_words, areAskedForBySIGUSR2AndLifeGoesOn) {
     EXPECT_EQ(first["in_mpi"], true);
     EXPECT_EQ(second["in_mpi"], false);
     EXPECT_FALSE(first["stack"].empty());
+}
+
+// A library's own thread may be what the signal comes to.
+TEST_F(last_words, areThoseOfTheMainThreadWhicheverIsAsked) {
+    in_child([] {
+        std::thread([] { raise(SIGUSR2); }).join();
+        syscall_exit();
+    });
+    auto const said = event('Q');
+    EXPECT_EQ(said["call"], "MPI_Recv");
+    EXPECT_TRUE(std::ranges::any_of(said["stack"], [](auto const& frame) {
+        return frame.template get<std::string>().find("last_words") != std::string::npos;
+    })) << said;
 }
 
 TEST_F(last_words, aRankEndsWhenTheRunnerIsGone) {
