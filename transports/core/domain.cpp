@@ -93,6 +93,8 @@ int open_domain(fid_fabric* in, fi_info* info, fid_domain** made, void* context)
         object->virt_addr = mode == FI_MR_BASIC || mode & FI_MR_VIRT_ADDR;
         object->prov_key = mode == FI_MR_BASIC || mode & FI_MR_PROV_KEY;
         object->allocated = mode == FI_MR_BASIC || mode & FI_MR_ALLOCATED;
+        // The mode bit is that of programs that speak of FI_MR_BASIC or FI_MR_SCALABLE.
+        object->local = mode & FI_MR_LOCAL || info->mode & FI_LOCAL_MR;
         *made = object;
         return 0;
     });

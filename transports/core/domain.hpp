@@ -22,8 +22,11 @@ struct domain : fid_domain {
     bool virt_addr = false; // remote addresses are those of the target, not offsets in the region
     bool prov_key = false;  // keys are ours
     bool allocated = false; // there must be memory where a program registers some
+    bool local = false;     // a program registers what it sends from and receives into, too
     std::uint64_t next_key = 1;
     std::unordered_map<std::uint64_t, region*> regions; // by key
+    std::uint64_t next_descriptor = 1;
+    std::unordered_map<void const*, region*> descriptors; // if programs have to pass them
     std::mutex mutex;
 };
 

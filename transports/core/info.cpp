@@ -66,19 +66,18 @@ bool receive_side_fits(fi_rx_attr const* wish, offer const& has) {
                      wish->iov_limit <= most_pieces);
 }
 
-// Demands on whoever registers memory: those it can meet. Programs speak of two kinds in the words of the time before 1.5.
-bool find_mr_mode(fi_domain_attr const* wish, settings const& set, int& mode) {
+// Programs may speak of memory as it was before 1.5: of two kinds, and of FI_MR_LOCAL by a mode bit of its own.
+bool in_old_words(int mr_mode) { return mr_mode == FI_MR_BASIC || mr_mode == FI_MR_SCALABLE; }
+
+// Demands on whoever registers memory: those it can meet.
+bool find_mr_mode(fi_info const* hints, settings const& set, int& mode) {
     mode = set.mr_mode;
-    if (!wish) return true;
-    if (wish->mr_mode == FI_MR_BASIC) {
-        mode = FI_MR_BASIC;
-        return true;
-    }
-    if (wish->mr_mode == FI_MR_SCALABLE) {
-        mode = FI_MR_SCALABLE;
-        return set.mr_mode == 0;
-    }
-    return (set.mr_mode & ~wish->mr_mode) == 0;
+    if (!hints || !hints->domain_attr) return true;
+    int const wish = hints->domain_attr->mr_mode;
+    if (!in_old_words(wish)) return (mode & ~wish) == 0;
+    mode = wish;
+    int const others = set.mr_mode & ~FI_MR_LOCAL;
+    return (others == set.mr_mode || hints->mode & FI_LOCAL_MR) && (wish == FI_MR_BASIC || others == 0);
 }
 
 bool domain_fits(fi_domain_attr const* wish, settings const& set) {
@@ -139,7 +138,7 @@ char* duplicate(char const* text) {
 void describe(fi_info& to, fi_info const* hints, settings const& set, offer const& has, int mr_mode) {
     auto const* const wish = hints ? hints->domain_attr : nullptr;
     to.caps = granted(hints ? hints->caps : 0, has);
-    to.mode = 0;
+    to.mode = in_old_words(mr_mode) && set.mr_mode & FI_MR_LOCAL ? FI_LOCAL_MR : 0;
     auto& tx = *to.tx_attr;
     tx.caps = to.caps & (has.primary | FI_MULTI_RECV | send_modifiers) & ~(FI_DIRECTED_RECV | FI_MULTI_RECV);
     tx.op_flags = hints && hints->tx_attr ? hints->tx_attr->op_flags : 0;
@@ -205,7 +204,7 @@ int get_info(std::uint32_t, char const* node, char const* service, std::uint64_t
                 (fabric && fabric->name && std::strcmp(fabric->name, "assay") != 0))
                 return -FI_ENODATA;
         }
-        if (!find_mr_mode(hints ? hints->domain_attr : nullptr, set, mr_mode)) return -FI_ENODATA;
+        if (!find_mr_mode(hints, set, mr_mode)) return -FI_ENODATA;
 
         bool const own = flags & FI_SOURCE; // node and service say where to listen, not whom to reach
         auto source = default_address(set);

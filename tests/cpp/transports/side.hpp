@@ -26,7 +26,7 @@ struct info_deleter {
 };
 using info = std::unique_ptr<fi_info, info_deleter>;
 
-constexpr int mr_modes = FI_MR_VIRT_ADDR | FI_MR_PROV_KEY | FI_MR_ALLOCATED;
+constexpr int mr_modes = FI_MR_VIRT_ADDR | FI_MR_PROV_KEY | FI_MR_ALLOCATED | FI_MR_LOCAL;
 
 inline int ask(std::function<void(fi_info&)> const& edit, info& found) {
     info const hints(fi_allocinfo());
