@@ -14,6 +14,7 @@ int close(fid* it) {
     auto& in = *object.in;
     locked const lock(in.mutex);
     for (auto const& [at, token] : object.arriving) at->withdraw(token);
+    if (object.writes) --object.writes->regions;
     in.regions.erase(object.key);
     in.descriptors.erase(object.mem_desc);
     --in.users;
@@ -22,7 +23,15 @@ int close(fid* it) {
 }
 
 // Registrations are made complete and bound to endpoints by some programs, whether they have to or not.
-int bind(fid*, fid*, std::uint64_t) { return 0; }
+int bind(fid* it, fid* to, std::uint64_t flags) {
+    if (to->fclass == FI_CLASS_EP) return 0;
+    auto& object = object_of<region, fid_mr>(it);
+    locked const lock(object.in->mutex);
+    if (to->fclass != FI_CLASS_CNTR || flags != FI_REMOTE_WRITE || object.writes) return -FI_EINVAL;
+    object.writes = &object_of<counter, fid_cntr>(to);
+    ++object.writes->regions;
+    return 0;
+}
 int control(fid*, int command, void*) { return command == FI_ENABLE ? 0 : -FI_ENOSYS; }
 
 fi_ops fid_ops{sizeof(fi_ops), close, bind, control, not_offered, not_offered, not_offered};

@@ -9,6 +9,7 @@
 namespace assay::ofi {
 
 class endpoint;
+struct counter;
 
 struct region : fid_mr {
     domain* in = nullptr;
@@ -18,6 +19,7 @@ struct region : fid_mr {
     std::uint64_t access = 0;
     // Writes into it that are on their way, with the endpoint that takes them.
     std::vector<std::pair<endpoint*, void*>> arriving;
+    counter* writes = nullptr; // counts those that have changed it
 };
 
 // The memory that `key` and `address` name, if `size` bytes of it may be used for `access` (FI_REMOTE_READ or

@@ -79,6 +79,7 @@ settings read_settings(char const* switches, char const* fault_name, char const*
     else if (name == "atomic_late_fetch") found.planted = fault::atomic_late_fetch;
     else if (name == "access_unchecked") found.planted = fault::access_unchecked;
     else if (name == "local_unchecked") found.planted = fault::local_unchecked;
+    else if (name == "progress_asleep") found.planted = fault::progress_asleep;
     return found; // other names may be faults of another layer
 }
 

@@ -20,6 +20,7 @@ enum class fault {
     atomic_late_fetch, // what an atomic operation returns is what it has made, not what was there
     access_unchecked,  // remote memory that may only be read is written
     local_unchecked,   // nobody looks at the descriptors that mr_local demands
+    progress_asleep,   // FI_PROGRESS_AUTO: what has come waits for the program's next call
 };
 
 struct settings {
