@@ -37,6 +37,7 @@ SWITCHES = {
     "mr_virt_addr": "",
     "mr_prov_key": "",
     "mr_allocated": "",
+    "mr_local": "",
     "eager": r"[0-9]+",
     "credit": r"[0-9]+",
     "inject": r"[0-9]+",

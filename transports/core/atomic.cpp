@@ -20,10 +20,13 @@ struct asked {
     form how;
     fi_ioc const* operand = nullptr;
     std::size_t operands = 0;
+    void* const* operand_descriptors = nullptr;
     fi_ioc const* compare = nullptr;
     std::size_t compares = 0;
+    void* const* compare_descriptors = nullptr;
     fi_ioc const* result = nullptr;
     std::size_t results = 0;
+    void* const* result_descriptors = nullptr;
     fi_rma_ioc const* remote = nullptr;
     std::size_t remotes = 0;
 };
@@ -50,6 +53,11 @@ ssize_t begin(endpoint& one, asked const& it, manner const& said) {
     if ((!reads && wanted.operand.size() != size) || (it.how == form::comparing && wanted.compare.size() != size) ||
         (it.how != form::plain && wanted.result.size() != size))
         return -FI_EINVAL;
+    bool const injects = said.flags & FI_INJECT; // what is copied at once needs none
+    if (one.in.local && ((!injects && !described(one.in, {wanted.operand.list(), it.operand_descriptors, FI_WRITE})) ||
+                         !described(one.in, {wanted.compare.list(), it.compare_descriptors, FI_WRITE}) ||
+                         !described(one.in, {wanted.result.list(), it.result_descriptors, FI_READ})))
+        return -FI_EINVAL;
     wanted.remote = {remote.data(), it.remotes};
     return one.atomic_operation(wanted, said);
 }
@@ -72,21 +80,28 @@ ssize_t as_said(fid_ep* it, fi_msg_atomic const* said, asked wanted, std::uint64
     wanted.op = said->op;
     wanted.operand = said->msg_iov;
     wanted.operands = said->iov_count;
+    wanted.operand_descriptors = said->desc;
     wanted.remote = said->rma_iov;
     wanted.remotes = said->rma_iov_count;
     return on(it, [&](endpoint& one) { return begin(one, wanted, said_send(one, *said, flags)); });
 }
 
-ssize_t write_pieces(fid_ep* it, fi_ioc const* list, void**, std::size_t count, fi_addr_t to, std::uint64_t address,
-                     std::uint64_t key, fi_datatype type, fi_op op, void* context) {
-    return usual(it, {.type = type, .op = op, .how = form::plain, .operand = list, .operands = count}, to, address, key,
-                 context);
+ssize_t write_pieces(fid_ep* it, fi_ioc const* list, void** descriptors, std::size_t count, fi_addr_t to,
+                     std::uint64_t address, std::uint64_t key, fi_datatype type, fi_op op, void* context) {
+    return usual(it,
+                 {.type = type,
+                  .op = op,
+                  .how = form::plain,
+                  .operand = list,
+                  .operands = count,
+                  .operand_descriptors = descriptors},
+                 to, address, key, context);
 }
 
-ssize_t write(fid_ep* it, void const* buffer, std::size_t count, void*, fi_addr_t to, std::uint64_t address,
+ssize_t write(fid_ep* it, void const* buffer, std::size_t count, void* descriptor, fi_addr_t to, std::uint64_t address,
               std::uint64_t key, fi_datatype type, fi_op op, void* context) {
     fi_ioc const piece{const_cast<void*>(buffer), count};
-    return write_pieces(it, &piece, nullptr, 1, to, address, key, type, op, context);
+    return write_pieces(it, &piece, &descriptor, 1, to, address, key, type, op, context);
 }
 
 ssize_t write_message(fid_ep* it, fi_msg_atomic const* said, std::uint64_t flags) {
@@ -102,68 +117,84 @@ ssize_t inject(fid_ep* it, void const* buffer, std::size_t count, fi_addr_t to, 
     return on(it, [&](endpoint& one) { return begin(one, wanted, injected(to)); });
 }
 
-ssize_t fetch_pieces(fid_ep* it, fi_ioc const* list, void**, std::size_t count, fi_ioc* result, void**,
-                     std::size_t results, fi_addr_t to, std::uint64_t address, std::uint64_t key, fi_datatype type,
-                     fi_op op, void* context) {
+ssize_t fetch_pieces(fid_ep* it, fi_ioc const* list, void** descriptors, std::size_t count, fi_ioc* result,
+                     void** result_descriptors, std::size_t results, fi_addr_t to, std::uint64_t address,
+                     std::uint64_t key, fi_datatype type, fi_op op, void* context) {
     return usual(it,
                  {.type = type,
                   .op = op,
                   .how = form::fetching,
                   .operand = list,
                   .operands = count,
+                  .operand_descriptors = descriptors,
                   .result = result,
-                  .results = results},
+                  .results = results,
+                  .result_descriptors = result_descriptors},
                  to, address, key, context);
 }
 
-ssize_t fetch(fid_ep* it, void const* buffer, std::size_t count, void*, void* result, void*, fi_addr_t to,
-              std::uint64_t address, std::uint64_t key, fi_datatype type, fi_op op, void* context) {
+ssize_t fetch(fid_ep* it, void const* buffer, std::size_t count, void* descriptor, void* result,
+              void* result_descriptor, fi_addr_t to, std::uint64_t address, std::uint64_t key, fi_datatype type,
+              fi_op op, void* context) {
     fi_ioc const piece{const_cast<void*>(buffer), count};
     fi_ioc there{result, count};
-    return fetch_pieces(it, &piece, nullptr, 1, &there, nullptr, 1, to, address, key, type, op, context);
+    return fetch_pieces(it, &piece, &descriptor, 1, &there, &result_descriptor, 1, to, address, key, type, op, context);
 }
 
-ssize_t fetch_message(fid_ep* it, fi_msg_atomic const* said, fi_ioc* result, void**, std::size_t results,
-                      std::uint64_t flags) {
-    return as_said(it, said, {.type = {}, .op = {}, .how = form::fetching, .result = result, .results = results},
+ssize_t fetch_message(fid_ep* it, fi_msg_atomic const* said, fi_ioc* result, void** result_descriptors,
+                      std::size_t results, std::uint64_t flags) {
+    return as_said(it, said,
+                   {.type = {},
+                    .op = {},
+                    .how = form::fetching,
+                    .result = result,
+                    .results = results,
+                    .result_descriptors = result_descriptors},
                    flags);
 }
 
-ssize_t compare_pieces(fid_ep* it, fi_ioc const* list, void**, std::size_t count, fi_ioc const* compare, void**,
-                       std::size_t compares, fi_ioc* result, void**, std::size_t results, fi_addr_t to,
-                       std::uint64_t address, std::uint64_t key, fi_datatype type, fi_op op, void* context) {
+ssize_t compare_pieces(fid_ep* it, fi_ioc const* list, void** descriptors, std::size_t count, fi_ioc const* compare,
+                       void** compare_descriptors, std::size_t compares, fi_ioc* result, void** result_descriptors,
+                       std::size_t results, fi_addr_t to, std::uint64_t address, std::uint64_t key, fi_datatype type,
+                       fi_op op, void* context) {
     return usual(it,
                  {.type = type,
                   .op = op,
                   .how = form::comparing,
                   .operand = list,
                   .operands = count,
+                  .operand_descriptors = descriptors,
                   .compare = compare,
                   .compares = compares,
+                  .compare_descriptors = compare_descriptors,
                   .result = result,
-                  .results = results},
+                  .results = results,
+                  .result_descriptors = result_descriptors},
                  to, address, key, context);
 }
 
-ssize_t compare(fid_ep* it, void const* buffer, std::size_t count, void*, void const* compare, void*, void* result,
-                void*, fi_addr_t to, std::uint64_t address, std::uint64_t key, fi_datatype type, fi_op op,
-                void* context) {
+ssize_t compare(fid_ep* it, void const* buffer, std::size_t count, void* descriptor, void const* compare,
+                void* compare_descriptor, void* result, void* result_descriptor, fi_addr_t to, std::uint64_t address,
+                std::uint64_t key, fi_datatype type, fi_op op, void* context) {
     fi_ioc const piece{const_cast<void*>(buffer), count}, other{const_cast<void*>(compare), count};
     fi_ioc there{result, count};
-    return compare_pieces(it, &piece, nullptr, 1, &other, nullptr, 1, &there, nullptr, 1, to, address, key, type, op,
-                          context);
+    return compare_pieces(it, &piece, &descriptor, 1, &other, &compare_descriptor, 1, &there, &result_descriptor, 1, to,
+                          address, key, type, op, context);
 }
 
-ssize_t compare_message(fid_ep* it, fi_msg_atomic const* said, fi_ioc const* compare, void**, std::size_t compares,
-                        fi_ioc* result, void**, std::size_t results, std::uint64_t flags) {
+ssize_t compare_message(fid_ep* it, fi_msg_atomic const* said, fi_ioc const* compare, void** compare_descriptors,
+                        std::size_t compares, fi_ioc* result, void** result_descriptors, std::size_t results,
+                        std::uint64_t flags) {
     return as_said(it, said,
                    {.type = {},
                     .op = {},
                     .how = form::comparing,
                     .compare = compare,
                     .compares = compares,
+                    .compare_descriptors = compare_descriptors,
                     .result = result,
-                    .results = results},
+                    .results = results,
+                    .result_descriptors = result_descriptors},
                    flags);
 }
 

@@ -13,14 +13,14 @@ counter& of(fid_cntr* it) { return static_cast<counter&>(*it); }
 int close(fid* it) {
     auto& object = object_of<counter, fid_cntr>(it);
     locked const lock(object.in->mutex);
-    if (!object.endpoints.empty()) return -FI_EBUSY;
+    if (!object.endpoints.empty() || object.regions > 0) return -FI_EBUSY;
     --object.in->users;
     delete &object;
     return 0;
 }
 
 void advance(counter& object) {
-    for (auto* one : object.endpoints) one->progress();
+    for (auto* one : object.regions > 0 ? object.in->endpoints : object.endpoints) one->progress();
 }
 
 std::uint64_t read(fid_cntr* it) {

@@ -13,6 +13,7 @@ struct counter : fid_cntr {
     domain* in = nullptr;
     std::uint64_t good = 0, bad = 0;
     std::vector<endpoint*> endpoints;
+    int regions = 0; // whose writes it counts, whichever endpoint of the domain takes them
 };
 
 int open_cntr(domain& in, fi_cntr_attr* attributes, fid_cntr** made, void* context);

@@ -83,17 +83,22 @@ int open_fabric(fi_fabric_attr*, fid_fabric** made, void* context) {
 
 int open_domain(fid_fabric* in, fi_info* info, fid_domain** made, void* context) {
     return guarded([&] {
-        auto* const object = new domain;
+        auto object = std::make_unique<domain>();
         initialize(static_cast<fid_domain&>(*object), FI_CLASS_DOMAIN, context, domain_fid_ops);
         object->ops = &domain_ops;
         object->mr = &mr_ops;
         object->in = &static_cast<fabric&>(*in);
-        ++object->in->users;
         int const mode = info->domain_attr->mr_mode;
         object->virt_addr = mode == FI_MR_BASIC || mode & FI_MR_VIRT_ADDR;
         object->prov_key = mode == FI_MR_BASIC || mode & FI_MR_PROV_KEY;
         object->allocated = mode == FI_MR_BASIC || mode & FI_MR_ALLOCATED;
-        *made = object;
+        // The mode bit is that of programs that speak of FI_MR_BASIC or FI_MR_SCALABLE.
+        object->local = mode & FI_MR_LOCAL || info->mode & FI_LOCAL_MR;
+        auto const& about = *info->domain_attr;
+        if (about.control_progress == FI_PROGRESS_AUTO || about.data_progress == FI_PROGRESS_AUTO)
+            object->mover = std::make_unique<progress_thread>(*object);
+        ++object->in->users;
+        *made = object.release();
         return 0;
     });
 }

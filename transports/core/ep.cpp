@@ -20,6 +20,8 @@ int close(fid* it) {
     auto& one = of(it);
     auto& in = one.in;
     locked const lock(in.mutex);
+    if (in.mover) in.mover->leave(one);
+    std::erase(in.endpoints, &one);
     delete &one;
     --in.users;
     return 0;
@@ -255,11 +257,14 @@ int endpoint::flags(std::uint64_t& which, bool set) {
 int open_ep(domain& in, fi_info* info, fid_ep** made, void* context) {
     if (!info || (info->ep_attr && info->ep_attr->type != FI_EP_RDM && info->ep_attr->type != FI_EP_UNSPEC))
         return -FI_EINVAL;
-    auto* const one = new endpoint(in, *info);
+    auto one = std::make_unique<endpoint>(in, *info);
     one->fid = {FI_CLASS_EP, context, &fid_ops};
     locked const lock(in.mutex);
+    in.endpoints.reserve(in.endpoints.size() + 1);
+    if (in.mover) in.mover->watch(*one);
+    in.endpoints.push_back(one.get());
     ++in.users;
-    *made = one;
+    *made = one.release();
     return 0;
 }
 

@@ -33,7 +33,10 @@ struct offer {
         if (set.tagged) primary |= FI_TAGGED;
         if (set.rma) primary |= FI_RMA;
         if (set.atomic) primary |= FI_ATOMIC;
-        if (primary & remote_memory) modifiers |= remote;
+        if (primary & remote_memory) {
+            modifiers |= remote;
+            secondary |= FI_RMA_EVENT;
+        }
         if (set.directed) primary |= FI_DIRECTED_RECV;
         if (set.multi_recv) secondary |= FI_MULTI_RECV;
         if (set.source) secondary |= FI_SOURCE;
@@ -46,7 +49,7 @@ bool within(std::uint64_t wish, std::uint64_t offered) { return (wish & ~offered
 // What a program that asks for `wish` gets: that, what goes with it, and what costs nothing.
 std::uint64_t granted(std::uint64_t wish, offer const& has) {
     if (wish == 0) return has.all();
-    std::uint64_t caps = wish | has.secondary;
+    std::uint64_t caps = wish | (wish & remote_memory ? has.secondary : has.secondary & ~FI_RMA_EVENT);
     bool const modified = wish & has.modifiers;
     if (wish & (FI_MSG | FI_TAGGED) && (!modified || !(wish & (FI_SEND | FI_RECV)))) caps |= FI_SEND | FI_RECV;
     if (wish & remote_memory && !(wish & remote)) caps |= remote;
@@ -66,26 +69,25 @@ bool receive_side_fits(fi_rx_attr const* wish, offer const& has) {
                      wish->iov_limit <= most_pieces);
 }
 
-// Demands on whoever registers memory: those it can meet. Programs speak of two kinds in the words of the time before 1.5.
-bool find_mr_mode(fi_domain_attr const* wish, settings const& set, int& mode) {
+// Programs may speak of memory as it was before 1.5: of two kinds, and of FI_MR_LOCAL by a mode bit of its own.
+bool in_old_words(int mr_mode) { return mr_mode == FI_MR_BASIC || mr_mode == FI_MR_SCALABLE; }
+
+// Demands on whoever registers memory: those it can meet.
+bool find_mr_mode(std::uint32_t version, fi_info const* hints, settings const& set, int& mode) {
     mode = set.mr_mode;
-    if (!wish) return true;
-    if (wish->mr_mode == FI_MR_BASIC) {
-        mode = FI_MR_BASIC;
-        return true;
-    }
-    if (wish->mr_mode == FI_MR_SCALABLE) {
-        mode = FI_MR_SCALABLE;
-        return set.mr_mode == 0;
-    }
-    return (set.mr_mode & ~wish->mr_mode) == 0;
+    if (!hints || !hints->domain_attr) return true;
+    int const others = set.mr_mode & ~FI_MR_LOCAL;
+    int wish = hints->domain_attr->mr_mode;
+    if (wish == FI_MR_UNSPEC && FI_VERSION_LT(version, FI_VERSION(1, 5))) // it leaves the choice to us
+        wish = others == 0 ? FI_MR_SCALABLE : FI_MR_BASIC;
+    if (!in_old_words(wish)) return (mode & ~wish) == 0;
+    mode = wish;
+    return (others == set.mr_mode || hints->mode & FI_LOCAL_MR) && (wish == FI_MR_BASIC || others == 0);
 }
 
 bool domain_fits(fi_domain_attr const* wish, settings const& set) {
     if (!wish) return true;
     if (wish->name && std::strcmp(wish->name, provider_name) != 0) return false;
-    // Progress is made by those who read completions.
-    if (wish->control_progress == FI_PROGRESS_AUTO || wish->data_progress == FI_PROGRESS_AUTO) return false;
     return wish->cq_data_size <= (set.cq_data ? sizeof(std::uint64_t) : 0) &&
            wish->mr_key_size <= sizeof(std::uint64_t) && within(wish->caps, FI_LOCAL_COMM | FI_REMOTE_COMM);
 }
@@ -139,7 +141,7 @@ char* duplicate(char const* text) {
 void describe(fi_info& to, fi_info const* hints, settings const& set, offer const& has, int mr_mode) {
     auto const* const wish = hints ? hints->domain_attr : nullptr;
     to.caps = granted(hints ? hints->caps : 0, has);
-    to.mode = 0;
+    to.mode = in_old_words(mr_mode) && set.mr_mode & FI_MR_LOCAL ? FI_LOCAL_MR : 0;
     auto& tx = *to.tx_attr;
     tx.caps = to.caps & (has.primary | FI_MULTI_RECV | send_modifiers) & ~(FI_DIRECTED_RECV | FI_MULTI_RECV);
     tx.op_flags = hints && hints->tx_attr ? hints->tx_attr->op_flags : 0;
@@ -150,7 +152,7 @@ void describe(fi_info& to, fi_info const* hints, settings const& set, offer cons
     tx.iov_limit = most_pieces;
     tx.rma_iov_limit = has.primary & remote_memory ? most_pieces : 0;
     auto& rx = *to.rx_attr;
-    rx.caps = to.caps & (has.primary | FI_MULTI_RECV | FI_SOURCE | receive_modifiers);
+    rx.caps = to.caps & (has.primary | FI_MULTI_RECV | FI_SOURCE | FI_RMA_EVENT | receive_modifiers);
     rx.op_flags = hints && hints->rx_attr ? hints->rx_attr->op_flags : 0;
     rx.msg_order = message_order;
     rx.comp_order = FI_ORDER_NONE;
@@ -168,7 +170,10 @@ void describe(fi_info& to, fi_info const* hints, settings const& set, offer cons
     auto& domain = *to.domain_attr;
     domain.name = duplicate(provider_name);
     domain.threading = wish && wish->threading != FI_THREAD_UNSPEC ? wish->threading : FI_THREAD_SAFE;
+    // Made by those who read completions, but for programs that ask for more.
     domain.control_progress = domain.data_progress = FI_PROGRESS_MANUAL;
+    if (wish && wish->control_progress == FI_PROGRESS_AUTO) domain.control_progress = FI_PROGRESS_AUTO;
+    if (wish && wish->data_progress == FI_PROGRESS_AUTO) domain.data_progress = FI_PROGRESS_AUTO;
     domain.resource_mgmt = FI_RM_ENABLED;
     domain.av_type = wish ? wish->av_type : FI_AV_UNSPEC;
     domain.mr_mode = mr_mode;
@@ -187,7 +192,7 @@ void describe(fi_info& to, fi_info const* hints, settings const& set, offer cons
 
 } // namespace
 
-int get_info(std::uint32_t, char const* node, char const* service, std::uint64_t flags, fi_info const* hints,
+int get_info(std::uint32_t version, char const* node, char const* service, std::uint64_t flags, fi_info const* hints,
              fi_info** found) {
     return guarded([&] {
         auto const& set = configured();
@@ -205,7 +210,7 @@ int get_info(std::uint32_t, char const* node, char const* service, std::uint64_t
                 (fabric && fabric->name && std::strcmp(fabric->name, "assay") != 0))
                 return -FI_ENODATA;
         }
-        if (!find_mr_mode(hints ? hints->domain_attr : nullptr, set, mr_mode)) return -FI_ENODATA;
+        if (!find_mr_mode(version, hints, set, mr_mode)) return -FI_ENODATA;
 
         bool const own = flags & FI_SOURCE; // node and service say where to listen, not whom to reach
         auto source = default_address(set);

@@ -14,14 +14,24 @@ int close(fid* it) {
     auto& in = *object.in;
     locked const lock(in.mutex);
     for (auto const& [at, token] : object.arriving) at->withdraw(token);
+    if (object.writes) --object.writes->regions;
     in.regions.erase(object.key);
+    in.descriptors.erase(object.mem_desc);
     --in.users;
     delete &object;
     return 0;
 }
 
 // Registrations are made complete and bound to endpoints by some programs, whether they have to or not.
-int bind(fid*, fid*, std::uint64_t) { return 0; }
+int bind(fid* it, fid* to, std::uint64_t flags) {
+    if (to->fclass == FI_CLASS_EP) return 0;
+    auto& object = object_of<region, fid_mr>(it);
+    locked const lock(object.in->mutex);
+    if (to->fclass != FI_CLASS_CNTR || flags != FI_REMOTE_WRITE || object.writes) return -FI_EINVAL;
+    object.writes = &object_of<counter, fid_cntr>(to);
+    ++object.writes->regions;
+    return 0;
+}
 int control(fid*, int command, void*) { return command == FI_ENABLE ? 0 : -FI_ENOSYS; }
 
 fi_ops fid_ops{sizeof(fi_ops), close, bind, control, not_offered, not_offered, not_offered};
@@ -59,6 +69,11 @@ int registered(fid* by, fi_mr_attr const& wish, fid_mr** made) {
     object->mem_desc = object;
     object->key = key;
     in.regions.emplace(key, object);
+    if (in.local) {
+        // A number that is used once: a pointer would come back with the next region, and one to a region that is gone pass for it.
+        object->mem_desc = reinterpret_cast<void*>(in.next_descriptor++);
+        in.descriptors.emplace(object->mem_desc, object);
+    }
     ++in.users;
     *made = object;
     return 0;
@@ -105,6 +120,43 @@ std::byte* find_memory(domain& in, std::uint64_t key, std::uint64_t address, std
     if (from > found.size || size > found.size - from) return nullptr;
     error = 0;
     return found.base + from;
+}
+
+namespace {
+
+char const* name_of(std::uint64_t access) {
+    return access == FI_SEND ? "FI_SEND" : access == FI_RECV ? "FI_RECV" : access == FI_READ ? "FI_READ" : "FI_WRITE";
+}
+
+// What is wrong with a descriptor; null if nothing is.
+char const* fault_of(domain const& in, iovec const& piece, void* descriptor, std::uint64_t access) {
+    if (!descriptor) return "there is no descriptor";
+    auto const at = in.descriptors.find(descriptor);
+    if (at == in.descriptors.end()) return "the descriptor is none of a region of this domain";
+    auto const& found = *at->second;
+    if ((found.access & access) != access) return "the region is not registered for this use";
+    auto const from = static_cast<std::size_t>(static_cast<std::byte*>(piece.iov_base) - found.base); // huge before it
+    if (from > found.size || piece.iov_len > found.size - from) return "the region does not hold all of it";
+    return nullptr;
+}
+
+} // namespace
+
+bool described(domain const& in, local_memory const& what) {
+    if (what.access == 0 || configured().planted == fault::local_unchecked) return true;
+    for (std::size_t k = 0; k < what.pieces.size(); ++k) {
+        auto const& piece = what.pieces[k];
+        if (piece.iov_len == 0) continue;
+        auto const* const wrong = fault_of(in, piece, what.descriptors ? what.descriptors[k] : nullptr, what.access);
+        if (!wrong) continue;
+        std::fprintf(
+            stderr,
+            "%s: mr_local: %zu bytes at %p for %s: %s; register memory that is used here (fi_mr_reg), too, and pass "
+            "fi_mr_desc of it\n",
+            provider_name, piece.iov_len, piece.iov_base, name_of(what.access), wrong);
+        return false;
+    }
+    return true;
 }
 
 } // namespace assay::ofi

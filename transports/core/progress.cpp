@@ -203,6 +203,7 @@ void endpoint::serve_atomic(wire::peer from, landing& what) {
     }
     answer.status = what.error;
     count(how == form::plain ? remote_write_counter_ : remote_read_counter_, what.error);
+    if (target && op != FI_ATOMIC_READ) count(in.regions.at(head.other)->writes, 0);
     iovec const memory{before.get(), before ? size : 0};
     dispatch(from, answer, {&memory, 1}, wire::memory::copy, nullptr);
 }
@@ -215,6 +216,7 @@ void endpoint::written(wire::peer from, landing& what) {
     answer.status = what.error;
     dispatch(from, answer, {}, wire::memory::copy, nullptr);
     count(remote_write_counter_, what.error);
+    if (!what.error && what.memory) count(what.memory->writes, 0);
     if (what.error || !(what.head.flags & has_data) || !receive_queue_) return;
     completion it;
     it.flags = FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA;

@@ -44,6 +44,7 @@ bool apply(settings& to, std::string_view word) {
     if (name == "mr_virt_addr") to.mr_mode |= FI_MR_VIRT_ADDR;
     else if (name == "mr_prov_key") to.mr_mode |= FI_MR_PROV_KEY;
     else if (name == "mr_allocated") to.mr_mode |= FI_MR_ALLOCATED;
+    else if (name == "mr_local") to.mr_mode |= FI_MR_LOCAL;
     else return false;
     return true;
 }
@@ -77,6 +78,8 @@ settings read_settings(char const* switches, char const* fault_name, char const*
     else if (name == "answers_believed") found.planted = fault::answers_believed;
     else if (name == "atomic_late_fetch") found.planted = fault::atomic_late_fetch;
     else if (name == "access_unchecked") found.planted = fault::access_unchecked;
+    else if (name == "local_unchecked") found.planted = fault::local_unchecked;
+    else if (name == "progress_asleep") found.planted = fault::progress_asleep;
     return found; // other names may be faults of another layer
 }
 

@@ -19,13 +19,16 @@ enum class fault {
     answers_believed,  // an answer that comes twice is taken twice
     atomic_late_fetch, // what an atomic operation returns is what it has made, not what was there
     access_unchecked,  // remote memory that may only be read is written
+    local_unchecked,   // nobody looks at the descriptors that mr_local demands
+    progress_asleep,   // FI_PROGRESS_AUTO: what has come waits for the program's next call
 };
 
 struct settings {
     // no_tagged, no_rma, no_atomic, no_cq_data, no_directed, no_source, no_multi_recv: not offered then.
     bool tagged = true, rma = true, atomic = true, cq_data = true, directed = true, source = true, multi_recv = true;
-    int mr_mode = 0;               // mr_virt_addr, mr_prov_key, mr_allocated: demanded of whoever registers memory
-    std::size_t eager = 64 * 1024; // eager=BYTES: longer messages are announced before they are sent
+    // mr_virt_addr, mr_prov_key, mr_allocated: demanded of whoever registers memory. mr_local: of all that use some.
+    int mr_mode = 0;
+    std::size_t eager = 64 * 1024;        // eager=BYTES: longer messages are announced before they are sent
     std::size_t window = 4 * 1024 * 1024; // credit=BYTES: eager bytes for one peer that wait for a receive there
     std::size_t inject = 4 * 1024;        // inject=BYTES: the longest message that fi_inject takes
     std::string interface;                // interface=NAME: to listen at; default one that is not loopback

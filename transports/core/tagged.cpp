@@ -3,45 +3,42 @@
 namespace assay::ofi {
 namespace {
 
-ssize_t recv_pieces(fid_ep* it, iovec const* list, void**, std::size_t count, fi_addr_t from, std::uint64_t tag,
-                    std::uint64_t ignore, void* context) {
-    if (count > most_pieces) return -FI_EINVAL;
-    return on(it, [&](endpoint& one) {
-        return one.post(true, pieces({list, count}), tag, ignore, usual_receive(one, from, context));
+ssize_t recv_pieces(fid_ep* it, iovec const* list, void** descriptors, std::size_t count, fi_addr_t from,
+                    std::uint64_t tag, std::uint64_t ignore, void* context) {
+    return on(it, {{list, count}, descriptors, FI_RECV}, [&](endpoint& one, pieces const& memory) {
+        return one.post(true, memory, tag, ignore, usual_receive(one, from, context));
     });
 }
 
-ssize_t recv(fid_ep* it, void* buffer, std::size_t size, void*, fi_addr_t from, std::uint64_t tag, std::uint64_t ignore,
-             void* context) {
+ssize_t recv(fid_ep* it, void* buffer, std::size_t size, void* descriptor, fi_addr_t from, std::uint64_t tag,
+             std::uint64_t ignore, void* context) {
     iovec const piece{buffer, size};
-    return recv_pieces(it, &piece, nullptr, 1, from, tag, ignore, context);
+    return recv_pieces(it, &piece, &descriptor, 1, from, tag, ignore, context);
 }
 
 ssize_t recv_message(fid_ep* it, fi_msg_tagged const* said, std::uint64_t flags) {
-    if (said->iov_count > most_pieces || flags & FI_MULTI_RECV) return -FI_EINVAL;
-    return on(it, [&](endpoint& one) {
-        return one.post(true, pieces({said->msg_iov, said->iov_count}), said->tag, said->ignore,
-                        said_receive(one, *said, flags));
+    if (flags & FI_MULTI_RECV) return -FI_EINVAL;
+    return on(it, received_into(*said, flags), [&](endpoint& one, pieces const& memory) {
+        return one.post(true, memory, said->tag, said->ignore, said_receive(one, *said, flags));
     });
 }
 
-ssize_t send_pieces(fid_ep* it, iovec const* list, void**, std::size_t count, fi_addr_t to, std::uint64_t tag,
-                    void* context) {
-    if (count > most_pieces) return -FI_EINVAL;
-    return on(it, [&](endpoint& one) {
-        return one.send(true, pieces({list, count}), tag, usual_send(one, to, context));
+ssize_t send_pieces(fid_ep* it, iovec const* list, void** descriptors, std::size_t count, fi_addr_t to,
+                    std::uint64_t tag, void* context) {
+    return on(it, {{list, count}, descriptors, FI_SEND}, [&](endpoint& one, pieces const& memory) {
+        return one.send(true, memory, tag, usual_send(one, to, context));
     });
 }
 
-ssize_t send(fid_ep* it, void const* buffer, std::size_t size, void*, fi_addr_t to, std::uint64_t tag, void* context) {
-    return on(
-        it, [&](endpoint& one) { return one.send(true, one_piece(buffer, size), tag, usual_send(one, to, context)); });
+ssize_t send(fid_ep* it, void const* buffer, std::size_t size, void* descriptor, fi_addr_t to, std::uint64_t tag,
+             void* context) {
+    iovec const piece{const_cast<void*>(buffer), size};
+    return send_pieces(it, &piece, &descriptor, 1, to, tag, context);
 }
 
 ssize_t send_message(fid_ep* it, fi_msg_tagged const* said, std::uint64_t flags) {
-    if (said->iov_count > most_pieces) return -FI_EINVAL;
-    return on(it, [&](endpoint& one) {
-        return one.send(true, pieces({said->msg_iov, said->iov_count}), said->tag, said_send(one, *said, flags));
+    return on(it, sent_from(*said, flags, FI_SEND), [&](endpoint& one, pieces const& memory) {
+        return one.send(true, memory, said->tag, said_send(one, *said, flags));
     });
 }
 
@@ -49,10 +46,11 @@ ssize_t inject(fid_ep* it, void const* buffer, std::size_t size, fi_addr_t to, s
     return on(it, [&](endpoint& one) { return one.send(true, one_piece(buffer, size), tag, injected(to)); });
 }
 
-ssize_t send_data(fid_ep* it, void const* buffer, std::size_t size, void*, std::uint64_t data, fi_addr_t to,
+ssize_t send_data(fid_ep* it, void const* buffer, std::size_t size, void* descriptor, std::uint64_t data, fi_addr_t to,
                   std::uint64_t tag, void* context) {
-    return on(it, [&](endpoint& one) {
-        return one.send(true, one_piece(buffer, size), tag, with(usual_send(one, to, context), data));
+    iovec const piece{const_cast<void*>(buffer), size};
+    return on(it, {{&piece, 1}, &descriptor, FI_SEND}, [&](endpoint& one, pieces const& memory) {
+        return one.send(true, memory, tag, with(usual_send(one, to, context), data));
     });
 }
 

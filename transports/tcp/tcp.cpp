@@ -137,7 +137,17 @@ address tcp_wire::listen(address const& where) {
     address const at = where.empty() ? ::assay::wire::any_port() : where;
     listener_ = socket(as_sockaddr(at)->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (listener_ < 0) fail("socket");
+    // A port that is asked for may be that of an endpoint that was closed just now: its connections linger, and both have to agree.
+    // Whoever asks for any port gets one that nobody has.
+    bool const any =
+        reinterpret_cast<sockaddr_in const*>(as_sockaddr(at))->sin_port == 0; // sockaddr_in6 has it there, too
+    auto const share = [&] {
+        int const on = 1;
+        setsockopt(listener_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    };
+    if (!any) share();
     if (bind(listener_, as_sockaddr(at), length(at)) < 0) fail("bind");
+    if (any) share();
     if (::listen(listener_, SOMAXCONN) < 0) fail("listen");
     epoll_event event{.events = EPOLLIN, .data = {.ptr = nullptr}};
     if (epoll_ctl(epoll_, EPOLL_CTL_ADD, listener_, &event) < 0) fail("epoll_ctl");

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <poll.h>
+#include <rdma/fi_atomic.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <thread>
@@ -482,6 +483,44 @@ TEST_F(provider, countsWhatCompletes) {
     EXPECT_EQ(fi_close(&counter->fid), 0);
 }
 
+// FI_RMA_EVENT: what others write into a region, and nothing else.
+TEST_F(provider, countsWritesIntoARegion) {
+    if (!configured().rma) GTEST_SKIP();
+    std::uint64_t memory[2] = {};
+    fid_mr* regions[2] = {};
+    fid_cntr* counter = nullptr;
+    fi_cntr_attr wish{};
+    ASSERT_EQ(fi_cntr_open(b.domain, &wish, &counter, nullptr), 0);
+    for (std::uint64_t k = 0; k < 2; ++k)
+        ASSERT_EQ(fi_mr_reg(b.domain, &memory[k], 8, FI_REMOTE_READ | FI_REMOTE_WRITE, 0, k, 0, &regions[k], nullptr),
+                  0);
+    EXPECT_EQ(fi_mr_bind(regions[0], &counter->fid, FI_REMOTE_READ), -FI_EINVAL);
+    ASSERT_EQ(fi_mr_bind(regions[0], &counter->fid, FI_REMOTE_WRITE), 0);
+    EXPECT_EQ(fi_mr_bind(regions[0], &counter->fid, FI_REMOTE_WRITE), -FI_EINVAL);
+    EXPECT_EQ(fi_close(&counter->fid), -FI_EBUSY);
+    auto const at = [&](int k) {
+        return b.about->domain_attr->mr_mode & FI_MR_VIRT_ADDR ? reinterpret_cast<std::uintptr_t>(&memory[k]) : 0;
+    };
+    std::uint64_t value = 7;
+    for (int const k : {1, 0, 0}) {
+        ASSERT_EQ(fi_write(a.ep, &value, 8, nullptr, to_b, at(k), fi_mr_key(regions[k]), &one), 0);
+        ASSERT_EQ(a.wait(&one, b).error, 0);
+    }
+    ASSERT_EQ(fi_read(a.ep, &value, 8, nullptr, to_b, at(0), fi_mr_key(regions[0]), &one), 0);
+    ASSERT_EQ(a.wait(&one, b).error, 0);
+    ASSERT_EQ(fi_write(a.ep, &value, 8, nullptr, to_b, at(0) + 1, fi_mr_key(regions[0]), &one), 0); // too far
+    ASSERT_EQ(a.wait(&one, b).error, FI_EINVAL);
+    EXPECT_EQ(fi_cntr_read(counter), 2u);
+    if (configured().atomic) {
+        ASSERT_EQ(fi_atomic(a.ep, &value, 1, nullptr, to_b, at(0), fi_mr_key(regions[0]), FI_UINT64, FI_SUM, &one), 0);
+        // Nobody else moves b: whoever reads the counter does.
+        EXPECT_TRUE(a.until([&] { return fi_cntr_read(counter) == 3; }, a));
+        EXPECT_EQ(a.wait(&one, b).error, 0);
+    }
+    for (auto* region : regions) EXPECT_EQ(fi_close(&region->fid), 0);
+    EXPECT_EQ(fi_close(&counter->fid), 0);
+}
+
 TEST(provider_selective, reportsOnlyWhatIsAskedFor) {
     side a(FI_SELECTIVE_COMPLETION), b;
     auto const to_b = a.meet(b.name);
@@ -546,14 +585,28 @@ TEST(get_info, offersWhatItHasAndNothingElse) {
              [](fi_info& wish) { wish.ep_attr->type = FI_EP_MSG; },
              [](fi_info& wish) { wish.tx_attr->inject_size = 1 << 30; },
              [](fi_info& wish) { wish.tx_attr->msg_order = FI_ORDER_SAS | FI_ORDER_RAS; },
-             [](fi_info& wish) { wish.domain_attr->data_progress = FI_PROGRESS_AUTO; },
              [](fi_info& wish) { wish.addr_format = FI_ADDR_GNI; },
          })
         EXPECT_EQ(ask(edit, found), -FI_ENODATA);
     ASSERT_EQ(ask([](fi_info& wish) { wish.domain_attr->threading = FI_THREAD_DOMAIN; }, found), 0);
     EXPECT_EQ(found->domain_attr->threading, FI_THREAD_DOMAIN);
+    EXPECT_EQ(found->domain_attr->control_progress, FI_PROGRESS_MANUAL);
+    EXPECT_EQ(found->domain_attr->data_progress, FI_PROGRESS_MANUAL);
     EXPECT_EQ(found->fabric_attr->prov_name, nullptr);
     EXPECT_EQ(found->mode, 0u);
+}
+
+// Before 1.5 a program that says nothing of memory leaves the choice between two kinds to the provider.
+TEST(get_info, answersInTheWordsOfOldPrograms) {
+    if (configured().mr_mode & FI_MR_LOCAL) GTEST_SKIP() << "it has to be asked for";
+    info found;
+    auto const say_nothing = [](fi_info& wish) { wish.domain_attr->mr_mode = FI_MR_UNSPEC; };
+    ASSERT_EQ(ask(say_nothing, found, FI_VERSION(1, 4)), 0);
+    EXPECT_EQ(found->domain_attr->mr_mode, configured().mr_mode ? FI_MR_BASIC : FI_MR_SCALABLE);
+    ASSERT_EQ(ask(say_nothing, found, FI_VERSION(1, 5)), configured().mr_mode ? -FI_ENODATA : 0);
+    if (found) {
+        EXPECT_EQ(found->domain_attr->mr_mode, 0);
+    }
 }
 
 TEST(read_settings, knowsItsWords) {

@@ -26,14 +26,14 @@ struct info_deleter {
 };
 using info = std::unique_ptr<fi_info, info_deleter>;
 
-constexpr int mr_modes = FI_MR_VIRT_ADDR | FI_MR_PROV_KEY | FI_MR_ALLOCATED;
+constexpr int mr_modes = FI_MR_VIRT_ADDR | FI_MR_PROV_KEY | FI_MR_ALLOCATED | FI_MR_LOCAL;
 
-inline int ask(std::function<void(fi_info&)> const& edit, info& found) {
+inline int ask(std::function<void(fi_info&)> const& edit, info& found, std::uint32_t version = FI_VERSION(1, 17)) {
     info const hints(fi_allocinfo());
     hints->domain_attr->mr_mode = mr_modes;
     edit(*hints);
     fi_info* raw = nullptr;
-    int const result = get_info(FI_VERSION(1, 17), nullptr, nullptr, 0, hints.get(), &raw);
+    int const result = get_info(version, nullptr, nullptr, 0, hints.get(), &raw);
     found.reset(raw);
     return result;
 }
@@ -46,10 +46,11 @@ struct side {
         std::size_t cut = 0;
     };
 
-    // `prepare` binds what else the endpoint needs, before it is enabled.
+    // `prepare` binds what else the endpoint needs, before it is enabled; `edit` what is asked of the provider.
     explicit side(
-        std::uint64_t queue_flags = 0, std::function<void(side&)> const& prepare = [](side&) {}) {
-        EXPECT_EQ(ask([](fi_info&) {}, about), 0);
+        std::uint64_t queue_flags = 0, std::function<void(side&)> const& prepare = [](side&) {},
+        std::function<void(fi_info&)> const& edit = [](fi_info&) {}) {
+        EXPECT_EQ(ask(edit, about), 0);
         EXPECT_EQ(open_fabric(about->fabric_attr, &fabric, nullptr), 0);
         EXPECT_EQ(fi_domain(fabric, about.get(), &domain, nullptr), 0);
         fi_av_attr av_wish{};

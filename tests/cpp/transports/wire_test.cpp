@@ -188,6 +188,19 @@ TYPED_TEST(wires, flushWaitsForTheSystem) {
 }
 
 // The other side is slow, and has something to say that nobody hears any more.
+// Programs that are reached at a port that others know open it again.
+TYPED_TEST(wires, listensAgainWhereItListened) {
+    end a(this->make);
+    address name;
+    {
+        end b(this->make);
+        name = b.name;
+        a.send(name, 1, {});
+        ASSERT_TRUE(until([&] { return b.got.size() == 1; }, a, b));
+    }
+    EXPECT_EQ(this->make(a)->listen(name), name); // a has not looked yet: it takes the connection for open
+}
+
 TYPED_TEST(wires, whatWasSentArrivesThoughTheSenderCloses) {
     constexpr std::size_t count = 300;
     auto a = std::make_unique<end>(this->make);
