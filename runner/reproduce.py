@@ -34,7 +34,7 @@ class Claim:
 
     text: str
     value: str
-    theirs: float
+    theirs: float | None = None  # None: they say it without a number
     unit: str = "×"
     over: str = ""  # the value that it is divided by
     least: float | None = None

@@ -178,6 +178,7 @@ def test_the_list_has_the_criteria(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_numbers_have_their_unit() -> None:
     assert [number(value, "ms") for value in (5176.99, 44.0, 0.994)] == ["5,177 ms", "44.0 ms", "0.99 ms"]
+    assert number(None, "ms") == "no number"
 
 
 def test_a_network_without_root_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
