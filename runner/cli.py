@@ -652,6 +652,36 @@ def transports(as_json: bool, out: str, **given: Any) -> int:
     return 0
 
 
+@assay.command()
+@click.argument("names", metavar="[ENTRY]…", nargs=-1)
+@click.option("--list", "only_list", is_flag=True, help="List the entries and their criteria.")
+@click.option("--rounds", default=3, metavar="N", type=click.IntRange(1, 1000), help="Repetitions. Default: 3.")
+@click.option("--preset", default="release", metavar="NAME", help="Build: release, debug, asan, tsan, coverage.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object; with --list one JSON array.")
+def reproduce(names: Sequence[str], only_list: bool, rounds: int, preset: str, as_json: bool) -> int:
+    """Repeat experiments that others have published: does what they found show here, too?
+
+    An ENTRY is a name or a glob; without any, all. The exit code is 0 whether the shapes hold or not.
+    """
+    from dataclasses import asdict
+
+    from reports.reproduce import print_list, print_table
+    from runner import reproduce as command
+
+    wanted = command.chosen(names, command.entries())
+    if only_list:
+        if as_json:
+            return _print([asdict(one) for one in wanted], True, str)
+        print_list(wanted)
+        return 0
+    found = command.run(wanted, rounds, preset, _note)
+    if as_json:
+        print(json.dumps(found, indent=1))
+    else:
+        print_table(found)
+    return 77 if all(one["verdict"] == command.UNSUPPORTED for one in found["entries"]) else 0
+
+
 def _one_mpi(command: str, given: Sequence[str]) -> str:
     mpis = _over_mpi(given, command)
     if len(mpis) > 1:

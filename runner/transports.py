@@ -52,6 +52,8 @@ OF_ONE: dict[str, dict[str, str]] = {
         "order": r"[01]",
         "timeout": r"[0-9]+",
         "mtu": r"[0-9]+",
+        "addresses": r"[0-9A-Za-z:._-]+",
+        "cmt": r"[01]",
         # of a bad network: transports/wire/impairment.hpp
         "loss": r"[0-9.]+",
         "dup": r"[0-9.]+",
@@ -59,7 +61,7 @@ OF_ONE: dict[str, dict[str, str]] = {
         "corrupt": r"[0-9.]+",
         "delay": r"[0-9.]+",
         "rate": r"[0-9.]+",
-        "down": r"[0-9.]+:[0-9.]+",
+        "down": r"[0-9.]+:[0-9.]+(:[0-9]+)?",
         "seed": r"[0-9]+",
     },
 }

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from e2e_help import MPI, assay, pingpong
-from witness import NotWhatWeSay, check_sctp, check_tcp, largest, records
+from witness import DATA, INIT, INIT_ACK, NotWhatWeSay, check_sctp, check_tcp, dissect, largest, records
 
 from runner.transports import PROVIDERS
 
@@ -61,6 +61,23 @@ def test_associations_fragments_and_chunks_are_what_we_say(tmp_path: Path) -> No
     for file, counted in talk("assay_sctp", tmp_path):
         for segments in check_sctp(file, counted, "tag_ctx").values():
             assert sum(one.size == LONG for one in segments) >= 8
+
+
+def test_addresses_are_listed_and_used(tmp_path: Path) -> None:
+    ours = ["127.0.0.1", "127.0.0.2"]
+    switches = f"addresses={'_'.join(ours)}+cmt=1"
+    for file, counted in talk("assay_sctp", tmp_path, ASSAY_TRANSPORT=switches):
+        check_sctp(file, counted, "tag_ctx")
+        used = set()
+        for packet in dissect(file, "ip.src", "ip.dst", "sctp.chunk_type", "sctp.parameter_ipv4_address"):
+            kinds = {int(kind) for kind in packet["sctp.chunk_type"]}
+            if kinds & {INIT, INIT_ACK}:
+                assert packet["sctp.parameter_ipv4_address"] == ours
+            assert packet["ip.src"] == packet["ip.dst"]  # the nth of a peer from our own nth
+            if DATA in kinds:
+                used.update(packet["ip.src"])
+        assert used == set(ours)
+        assert 0 < counted["wire_bytes_aside"] < counted["wire_bytes_sent"]
 
 
 @pytest.mark.parametrize("stream_map", ["tag_ctx", "tag", "ctx", "single"])

@@ -45,6 +45,8 @@ void traffic::write(wire::counters const& wire, bool closed) const {
     entry("wire_reads", wire.reads);
     entry("wire_held", wire.held);
     entry("wire_dropped", wire.dropped);
+    entry("wire_bytes_aside", wire.bytes_aside);
+    entry("wire_paths_lost", wire.paths_lost);
     std::fprintf(file, "\"closed\": %s}\n", closed ? "true" : "false");
     if (std::fclose(file) == 0) (void)std::rename(unfinished.c_str(), path.c_str());
 }

@@ -1,4 +1,4 @@
-// The UDP socket that packets go through.
+// A UDP socket that packets go through.
 #pragma once
 #include "transports/wire/pcap.hpp"
 
@@ -24,7 +24,7 @@ public:
     wire::address const& self() const { return self_; }
 
     // All that leave and come go to this file, too.
-    void show(std::string const& file) { shown_ = std::make_unique<wire::pcap>(file); } // throws std::system_error
+    void show(std::shared_ptr<wire::pcap> file) { shown_ = std::move(file); }
 
     // What the system does not take is lost, as on the way.
     void send(wire::address const& to, std::byte const* packet, std::size_t size);
@@ -41,7 +41,7 @@ private:
     int fd_ = -1;
     wire::address self_, last_from_;
     std::vector<wire::address> refused_;
-    std::unique_ptr<wire::pcap> shown_;
+    std::shared_ptr<wire::pcap> shown_;
 };
 
 // The largest packet that reaches an address in one piece, and in an IP packet of at most `limit` bytes (0: any).

@@ -1,12 +1,29 @@
 // The provider assay_sctp: the core over SCTP.
 #include "transports/core/ep.hpp"
+#include "transports/sctp/addresses.hpp"
 #include "transports/sctp/sctp.hpp"
 #include "transports/wire/interfaces.hpp"
+
+#include <system_error>
 
 namespace assay::ofi {
 namespace {
 
 constexpr std::size_t most_streams = 2048; // of usrsctp
+
+// Numbers or names of interfaces, with _ between them: launchers take other signs for their own. Empty: they are wrong.
+std::vector<wire::address> read_addresses(std::string_view value) {
+    std::vector<wire::address> found;
+    for (std::size_t from = 0, to = 0; to != std::string_view::npos; from = to + 1) {
+        to = value.find('_', from);
+        try {
+            found.push_back(wire::from_text(std::string(value.substr(from, to - from))));
+        } catch (std::system_error const&) {
+            return {};
+        }
+    }
+    return found.size() <= sctp::most_addresses ? found : std::vector<wire::address>{};
+}
 
 bool apply(sctp::options& to, std::string_view name, std::string_view value) {
     std::size_t number = 0;
@@ -18,6 +35,12 @@ bool apply(sctp::options& to, std::string_view name, std::string_view value) {
         else return false;
         return true;
     }
+    if (name == "addresses") {
+        to.others = read_addresses(value);
+        if (to.others.empty()) return false;
+        to.others.erase(to.others.begin()); // the one to listen at
+        return true;
+    }
     if (to.network.apply(name, value)) return true;
     if (!read_number(value, number)) return false;
     if (name == "streams") {
@@ -26,6 +49,10 @@ bool apply(sctp::options& to, std::string_view name, std::string_view value) {
     }
     if (name == "order") {
         to.ordered = number == 1;
+        return number <= 1;
+    }
+    if (name == "cmt") {
+        to.concurrent = number == 1;
         return number <= 1;
     }
     if (name == "mtu") {
@@ -56,6 +83,9 @@ std::unique_ptr<wire::wire> make_wire(wire::sink& sink, settings const& how) {
     return sctp::make(sink, wish);
 }
 
-wire::address default_address(settings const& how) { return wire::any_port(how.interface); }
+wire::address default_address(settings const& how) {
+    auto const several = how.wire.find("addresses");
+    return several == how.wire.end() ? wire::any_port(how.interface) : read_addresses(several->second).at(0);
+}
 
 } // namespace assay::ofi

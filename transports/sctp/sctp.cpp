@@ -1,5 +1,6 @@
 #include "transports/sctp/sctp.hpp"
 
+#include "transports/sctp/addresses.hpp"
 #include "transports/sctp/association.hpp"
 #include "transports/sctp/datagrams.hpp"
 #include "transports/sctp/stack.hpp"
@@ -31,6 +32,11 @@ constexpr std::uint32_t rto_min = 10, rto_max = 1000, rto_initial = 50; // milli
 constexpr std::uint32_t sack_delay = 1;                                 // milliseconds
 constexpr std::uint32_t payload_protocol = 0x41535359;                  // for whoever looks at the packets: ASSY
 constexpr std::byte init{1}, cookie_echo{10};                           // types of a packet's first chunk
+// Where there is another path it is taken at the first timeout, which therefore must not be that of a busy machine; after more of
+// them the first path counts as lost. In milliseconds: the shortest timeout, and how often a path is asked whether it works.
+constexpr std::uint16_t path_doubts = 0, path_attempts = 2;
+constexpr std::uint32_t path_rto_min = 50, path_look = 100;
+constexpr int cmt_on_off = 0x1200; // usrsctp installs no name for it
 
 [[noreturn]] void fail(char const* what, int error = errno) {
     throw std::system_error(error, std::generic_category(), what);
@@ -38,6 +44,11 @@ constexpr std::byte init{1}, cookie_echo{10};                           // types
 
 in_port_t port_of(address const& where) { // at the same place in both kinds
     return reinterpret_cast<sockaddr_in const*>(where.data())->sin_port;
+}
+
+address with_port(address where, in_port_t port) {
+    reinterpret_cast<sockaddr_in*>(where.data())->sin_port = port;
+    return where;
 }
 
 sockaddr_conn sconn_of(void* name, in_port_t port) {
@@ -83,9 +94,13 @@ private:
         int broken = 0; // to be reported by the next poll()
         bool refused = false;
     };
-    struct path { // with the stack's lock
+    // An address. The first one of a peer has the peer's number. With the stack's lock.
+    struct path {
         address where;
         void* name; // what the stack calls it
+        peer of;
+        unsigned number = 0;  // among those of the peer
+        bool refused = false; // nobody listened there the last time
     };
     // What came to this wire's own address.
     struct to_itself {
@@ -94,13 +109,17 @@ private:
     };
 
     // With the stack's lock.
-    void transmit(peer to, std::byte* packet, std::size_t size) override;
+    void transmit(peer to, std::byte const* packet, std::size_t size) override;
+    std::vector<void*> learn(peer from, std::span<std::byte const> parameters) override;
     bool tend() override;
     bool pending() override;
     void wake() override;
     peer find_path(address const& where);
     void set_mtu(address const& to);
     void pass_on();
+    void leave(path const& by, std::byte const* packet, std::size_t size);
+    std::vector<peer> take_refused();
+    void open(address const& at);
     template <typename Value> void set(int option, Value const& value);
     void abort(sctp_assoc_t number);
 
@@ -124,11 +143,12 @@ private:
     options how_;
     stack& stack_ = stack::instance();
     struct socket* socket_ = nullptr;
-    std::unique_ptr<datagrams> datagrams_;
+    std::vector<std::unique_ptr<datagrams>> datagrams_; // one for each of our addresses
     std::unique_ptr<::assay::wire::bad_network> network_;
     int epoll_ = -1, event_ = -1;
     bool woken_ = false;
-    std::deque<path> paths_; // by peer
+    std::deque<path> paths_;
+    std::unordered_map<peer, std::vector<peer>> aside_; // other paths to a peer
     std::unordered_map<address, peer> by_address_;
     std::vector<peer_state> peers_; // by peer, only for whoever drives the wire
     std::vector<peer> broken_;
@@ -155,7 +175,13 @@ template <typename Value> void sctp_wire::set(int option, Value const& value) {
 address sctp_wire::listen(address const& where) {
     address const at = where.empty() ? ::assay::wire::any_port() : where;
     std::unique_lock lock(stack_.mutex);
+    bool const several = !how_.others.empty();
+    // There is no option for it: sockets take what the system has.
+    auto const doubts = usrsctp_sysctl_get_sctp_path_pf_threshold();
+    if (several) usrsctp_sysctl_set_sctp_path_pf_threshold(path_doubts);
+    if (how_.concurrent) usrsctp_sysctl_set_sctp_cmt_on_off(1); // allows the option
     socket_ = usrsctp_socket(AF_CONN, SOCK_SEQPACKET, IPPROTO_SCTP, nullptr, nullptr, 0, nullptr);
+    usrsctp_sysctl_set_sctp_path_pf_threshold(doubts);
     if (!socket_) fail("usrsctp_socket");
     usrsctp_set_non_blocking(socket_, 1);
     for (int const buffer : {SO_SNDBUF, SO_RCVBUF})
@@ -165,7 +191,8 @@ address sctp_wire::listen(address const& where) {
     set(SCTP_RECVRCVINFO, on);
     set(SCTP_EXPLICIT_EOR, on);
     set(SCTP_FRAGMENT_INTERLEAVE, on);
-    for (auto const type : std::to_array<std::uint16_t>({SCTP_ASSOC_CHANGE, SCTP_SHUTDOWN_EVENT})) {
+    for (auto const type :
+         std::to_array<std::uint16_t>({SCTP_ASSOC_CHANGE, SCTP_SHUTDOWN_EVENT, SCTP_PEER_ADDR_CHANGE})) {
         sctp_event event{};
         event.se_assoc_id = SCTP_FUTURE_ASSOC;
         event.se_type = type;
@@ -184,7 +211,7 @@ address sctp_wire::listen(address const& where) {
     set(SCTP_INITMSG, begin);
     sctp_rtoinfo times{};
     times.srto_initial = std::min(rto_initial, longest_rto);
-    times.srto_min = rto_min;
+    times.srto_min = several ? std::min(path_rto_min, longest_rto) : rto_min;
     times.srto_max = longest_rto;
     set(SCTP_RTOINFO, times);
     sctp_assocparams limits{};
@@ -197,24 +224,46 @@ address sctp_wire::listen(address const& where) {
     sctp_paddrparams wish{};
     wish.spp_address.ss_family = AF_CONN;
     wish.spp_flags = SPP_HB_ENABLE;
-    wish.spp_hbinterval = longest_rto;
-    wish.spp_pathmaxrxt = limit;
+    wish.spp_hbinterval = several ? std::min(longest_rto, path_look) : longest_rto;
+    wish.spp_pathmaxrxt = several ? std::min(limit, path_attempts) : limit;
     set(SCTP_PEER_ADDR_PARAMS, wish);
+    sctp_assoc_value cmt{};
+    cmt.assoc_value = how_.concurrent ? 1 : 0;
+    if (usrsctp_setsockopt(socket_, IPPROTO_SCTP, cmt_on_off, &cmt, sizeof cmt) < 0 && how_.concurrent) fail("CMT");
     // SCTP's port is that of UDP, which two wires of a process may share when they have different addresses.
     for (int attempt = 0;; ++attempt) {
-        datagrams_ = std::make_unique<datagrams>(at);
-        auto self = sconn_of(nullptr, port_of(datagrams_->self()));
-        if (usrsctp_bind(socket_, reinterpret_cast<sockaddr*>(&self), sizeof self) == 0) break;
-        if (errno != EADDRINUSE || port_of(at) != 0 || attempt == 16) fail("usrsctp_bind");
+        try {
+            open(at);
+            auto self = sconn_of(nullptr, port_of(datagrams_[0]->self()));
+            if (usrsctp_bind(socket_, reinterpret_cast<sockaddr*>(&self), sizeof self) == 0) break;
+            if (errno != EADDRINUSE) fail("usrsctp_bind");
+        } catch (std::system_error const& error) { // the port may be taken at another of the addresses
+            if (error.code() != std::errc::address_in_use || port_of(at) != 0 || attempt == 16) throw;
+        }
     }
-    if (!how_.pcap.empty()) datagrams_->show(how_.pcap);
+    std::vector<address> ours;
+    auto const file = how_.pcap.empty() ? nullptr : std::make_shared<::assay::wire::pcap>(how_.pcap);
+    for (auto const& one : datagrams_) {
+        ours.push_back(one->self());
+        one->show(file);
+        epoll_event event{.events = EPOLLIN, .data = {}};
+        if (epoll_ctl(epoll_, EPOLL_CTL_ADD, one->fd(), &event) < 0) fail("epoll_ctl");
+    }
+    if (several) addresses = as_parameters(ours);
     if (usrsctp_listen(socket_, 1) < 0) fail("usrsctp_listen");
-    epoll_event event{.events = EPOLLIN, .data = {}};
-    if (epoll_ctl(epoll_, EPOLL_CTL_ADD, datagrams_->fd(), &event) < 0) fail("epoll_ctl");
+    self_ = find_path(ours[0]);
+    for (unsigned k = 1; k < ours.size(); ++k) paths_[find_path(ours[k])].of = self_;
     lock.unlock();
     stack_.attach(*this);
-    self_ = reach(datagrams_->self());
-    return datagrams_->self();
+    return ours[0];
+}
+
+// The sockets of all addresses, with the port of the first.
+void sctp_wire::open(address const& at) {
+    datagrams_.clear();
+    datagrams_.push_back(std::make_unique<datagrams>(at));
+    auto const port = port_of(datagrams_[0]->self());
+    for (auto const& one : how_.others) datagrams_.push_back(std::make_unique<datagrams>(with_port(one, port)));
 }
 
 sctp_wire::~sctp_wire() {
@@ -223,7 +272,7 @@ sctp_wire::~sctp_wire() {
         one.link->in.each_begun([&](arriving const& it) { sink_.lost(it.token); });
         one.link->out.each_token([&](void* token) { sink_.failed(token, ECANCELED); });
     }
-    if (datagrams_) {
+    if (self_ != ~peer{0}) {
         part();
         stack_.detach(*this);
     }
@@ -232,7 +281,7 @@ sctp_wire::~sctp_wire() {
         usrsctp_close(socket_);
         for (auto const& one : paths_) stack_.remove_peer(one.name);
     }
-    datagrams_.reset();
+    datagrams_.clear();
     ::close(event_);
     ::close(epoll_);
 }
@@ -268,11 +317,8 @@ void sctp_wire::part() {
                                   &from_size, &info, &info_size, &kind, &flags) <= 0)
                     break;
             }
-            for (auto const& where : datagrams_->take_refused()) {
-                auto const at = by_address_.find(where);
-                if (at != by_address_.end() && at->second < peers_.size() && peers_[at->second].link)
-                    abort(peers_[at->second].link->number);
-            }
+            for (auto const who : take_refused())
+                if (who < peers_.size() && peers_[who].link) abort(peers_[who].link->number);
             bool left = false;
             for (auto const& one : peers_) {
                 sctp_status status{};
@@ -282,7 +328,7 @@ void sctp_wire::part() {
             }
             if (!left) return;
         }
-        pollfd one{datagrams_->fd(), POLLIN, 0};
+        pollfd one{datagrams_[0]->fd(), POLLIN, 0};
         ::poll(&one, 1, 1);
     }
     std::lock_guard const lock(stack_.mutex);
@@ -292,13 +338,36 @@ void sctp_wire::part() {
 
 peer sctp_wire::find_path(address const& where) {
     auto const [at, added] = by_address_.try_emplace(where, static_cast<peer>(paths_.size()));
-    if (added) paths_.push_back({where, stack_.add_peer(*this, at->second)});
+    if (added) paths_.push_back({where, stack_.add_peer(*this, at->second), at->second});
     return at->second;
+}
+
+std::vector<void*> sctp_wire::learn(peer from, std::span<std::byte const> parameters) {
+    auto const who = paths_[from].of;
+    auto& others = aside_[who];
+    others.clear();
+    std::vector<void*> names;
+    unsigned number = 0;
+    if (how_.planted != fault::deaf_to_paths)
+        for (auto const& where : from_parameters(parameters, port_of(paths_[from].where))) {
+            auto const known = by_address_.size();
+            auto const one = find_path(where);
+            bool const fresh = by_address_.size() > known;
+            auto& it = paths_[one];
+            auto const place = number++;
+            if (fresh) it.of = who;
+            if (it.of != who) continue; // somebody else is there
+            it.number = place;
+            names.push_back(it.name);
+            if (one != who) others.push_back(one);
+        }
+    if (others.empty()) aside_.erase(who);
+    return names;
 }
 
 peer sctp_wire::reach(address const& where) {
     std::lock_guard const lock(stack_.mutex);
-    return find_path(where);
+    return paths_[find_path(where)].of;
 }
 
 address const& sctp_wire::address_of(peer who) const {
@@ -311,16 +380,39 @@ sctp_wire::peer_state& sctp_wire::about(peer who) {
     return peers_[who];
 }
 
-void sctp_wire::transmit(peer to, std::byte* packet, std::size_t size) {
-    if (!network_) return datagrams_->send(paths_[to].where, packet, size);
-    network_->put(to, packet, size, std::chrono::steady_clock::now());
+void sctp_wire::transmit(peer to, std::byte const* packet, std::size_t size) {
+    auto const& by = paths_[to];
+    if (!network_) return leave(by, packet, size);
+    network_->put(to, packet, size, std::chrono::steady_clock::now(), by.number);
     pass_on();
+}
+
+void sctp_wire::leave(path const& by, std::byte const* packet, std::size_t size) {
+    datagrams_[by.number % datagrams_.size()]->send(by.where, packet, size);
+    if (by.number > 0) counted_.bytes_aside += size;
 }
 
 // What the bad network has let through.
 void sctp_wire::pass_on() {
     for (auto const& one : network_->take(std::chrono::steady_clock::now()))
-        datagrams_->send(paths_[one.to].where, one.bytes.data(), one.bytes.size());
+        leave(paths_[one.to], one.bytes.data(), one.bytes.size());
+}
+
+// Peers at none of whose addresses anybody listens.
+std::vector<peer> sctp_wire::take_refused() {
+    std::vector<peer> found;
+    for (auto const& by : datagrams_)
+        for (auto const& where : by->take_refused()) {
+            auto& it = paths_[find_path(where)];
+            it.refused = true;
+            auto const others = aside_.find(it.of);
+            bool const up = it.of < peers_.size() && peers_[it.of].link && peers_[it.of].link->up;
+            auto const none = [this](peer one) { return paths_[one].refused; };
+            // An association begins by the first address alone.
+            if (!up || others == aside_.end() || (none(it.of) && std::ranges::all_of(others->second, none)))
+                found.push_back(it.of);
+        }
+    return found;
 }
 
 // Associations that begin from now on, with this peer.
@@ -334,12 +426,17 @@ void sctp_wire::set_mtu(address const& to) {
 
 bool sctp_wire::tend() {
     if (network_) pass_on();
-    return datagrams_->receive([this](address const& from, std::byte* packet, std::size_t size) {
-        if (!is_packet(packet, size)) return;
-        auto const who = find_path(from);
-        if (size > header_size && (packet[header_size] == init || packet[header_size] == cookie_echo)) set_mtu(from);
-        stack_.input(paths_[who].name, packet, size);
-    });
+    bool any = false;
+    for (auto const& at : datagrams_)
+        any |= at->receive([this](address const& from, std::byte* packet, std::size_t size) {
+            if (!is_packet(packet, size)) return;
+            auto& by = paths_[find_path(from)];
+            by.refused = false;
+            if (size > header_size && (packet[header_size] == init || packet[header_size] == cookie_echo))
+                set_mtu(from);
+            stack_.input(by.name, packet, size);
+        });
+    return any;
 }
 
 bool sctp_wire::pending() { return usrsctp_get_events(socket_) & SCTP_EVENT_READ; }
@@ -472,7 +569,7 @@ void sctp_wire::withdraw(void* token) {
 
 bool sctp_wire::poll() {
     moved_ = !broken_.empty() || !to_itself_.empty();
-    std::vector<address> refused;
+    std::vector<peer> refused;
     {
         std::lock_guard const lock(stack_.mutex);
         polled = true;
@@ -482,12 +579,12 @@ bool sctp_wire::poll() {
         }
         moved_ |= tend();
         stack_.pass_time();
-        refused = datagrams_->take_refused();
+        refused = take_refused();
     }
     deliver_to_itself();
     // What a peer has sent before it went is taken first.
     for (int count = 0; (count < messages_per_poll || !refused.empty()) && take_message(); ++count) moved_ = true;
-    for (auto const& where : refused) break_off(reach(where), ECONNREFUSED);
+    for (auto const who : refused) break_off(who, ECONNREFUSED);
     settle_broken();
     for (auto const to : std::vector<peer>(waiting_.begin(), waiting_.end()))
         if (peers_[to].link) push(to);
@@ -522,7 +619,7 @@ bool sctp_wire::take_message() {
         size = usrsctp_recvv(socket_, scratch_.data(), scratch_.size(), reinterpret_cast<sockaddr*>(&from), &from_size,
                              &info, &info_size, &kind, &flags);
         if (size <= 0) return false;
-        who = stack_.number_of(from.sconn_addr);
+        who = paths_[stack_.number_of(from.sconn_addr)].of;
     }
     if (flags & MSG_NOTIFICATION) {
         sctp_notification what{};
@@ -538,6 +635,8 @@ void sctp_wire::notified(peer who, sctp_notification const& what) {
         if (link && link->number == what.sn_shutdown_event.sse_assoc_id) link->leaving = true;
         return;
     }
+    if (what.sn_header.sn_type == SCTP_PEER_ADDR_CHANGE && what.sn_paddr_change.spc_state == SCTP_ADDR_UNREACHABLE)
+        ++counted_.paths_lost;
     if (what.sn_header.sn_type != SCTP_ASSOC_CHANGE) return;
     auto const& change = what.sn_assoc_change;
     switch (change.sac_state) {
@@ -656,11 +755,12 @@ bool sctp_wire::flush(milliseconds limit) {
 
 ::assay::wire::counters const& sctp_wire::counted() const {
     std::lock_guard const lock(stack_.mutex);
-    if (datagrams_) {
-        counted_.writes = datagrams_->sent;
-        counted_.bytes_sent = datagrams_->sent_bytes;
-        counted_.reads = datagrams_->received;
-        counted_.bytes_received = datagrams_->received_bytes;
+    counted_.writes = counted_.bytes_sent = counted_.reads = counted_.bytes_received = 0;
+    for (auto const& one : datagrams_) {
+        counted_.writes += one->sent;
+        counted_.bytes_sent += one->sent_bytes;
+        counted_.reads += one->received;
+        counted_.bytes_received += one->received_bytes;
     }
     if (network_) counted_.dropped = network_->lost;
     return counted_;

@@ -1,10 +1,50 @@
 #include "transports/sctp/stack.hpp"
 
+#include "transports/sctp/addresses.hpp"
 #include "transports/wire/crc32c.hpp"
 
 #include <csignal>
+#include <netinet/in.h>
 #include <usrsctp.h>
 #include <utility>
+
+// Of usrsctp 0.9.5, which installs no header for them.
+struct sctp_tcb;
+struct sctp_nets;
+struct mbuf;
+extern "C" {
+int sctp_add_remote_addr(sctp_tcb*, sockaddr*, sctp_nets**, std::uint16_t port, int set_scope, int from);
+void* sctp_m_getptr(mbuf*, int offset, int size, std::uint8_t* room);
+int __real_sctp_load_addresses_from_init(sctp_tcb*, mbuf*, int offset, int limit, sockaddr* source,
+                                         sockaddr* destination, sockaddr* instead, std::uint16_t port);
+int __wrap_sctp_load_addresses_from_init(sctp_tcb*, mbuf*, int offset, int limit, sockaddr* source,
+                                         sockaddr* destination, sockaddr* instead, std::uint16_t port);
+// The archive's objects may not refer to the C library's own from a shared library.
+extern const in6_addr in6addr_any;
+const in6_addr in6addr_any{};
+}
+
+// Where usrsctp takes the peer's addresses from INIT, INIT ACK or the cookie into the association, it passes over all that are not
+// AF_CONN; what it does with them from then on (heartbeats, failover, CMT) is the same for all kinds. The linker puts this in its
+// place (--wrap), and only an archive can be linked so.
+int __wrap_sctp_load_addresses_from_init(sctp_tcb* association, mbuf* packet, int offset, int limit, sockaddr* source,
+                                         sockaddr* destination, sockaddr* instead, std::uint16_t port) {
+    int const error =
+        __real_sctp_load_addresses_from_init(association, packet, offset, limit, source, destination, instead, port);
+    auto const* const from = instead ? instead : source;
+    if (error || limit <= offset || from->sa_family != AF_CONN) return error;
+    std::vector<std::byte> room(static_cast<std::size_t>(limit - offset));
+    auto const* const parameters = static_cast<std::byte const*>(
+        sctp_m_getptr(packet, offset, limit - offset, reinterpret_cast<std::uint8_t*>(room.data())));
+    if (!parameters) return error;
+    auto one = *reinterpret_cast<sockaddr_conn const*>(from);
+    for (void* const name : assay::sctp::stack::instance().learn(one.sconn_addr, {parameters, room.size()})) {
+        constexpr int unconfirmed = 4; // until it has answered a heartbeat
+        one.sconn_addr = name;
+        sctp_add_remote_addr(association, reinterpret_cast<sockaddr*>(&one), nullptr, port, 0, unconfirmed);
+    }
+    return error;
+}
 
 namespace assay::sctp {
 namespace {
@@ -76,6 +116,13 @@ void stack::remove_peer(void* name) {
 
 wire::peer stack::number_of(void* name) const { return peers_.at(name).number; }
 
+std::vector<void*> stack::learn(void* from, std::span<std::byte const> parameters) {
+    auto const at = peers_.find(from);
+    if (at == peers_.end()) return {};
+    auto const [of, number] = at->second; // more names may come
+    return of->learn(number, parameters);
+}
+
 void stack::pass_time() {
     auto const now = std::chrono::steady_clock::now();
     auto const elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(now - passed_);
@@ -93,10 +140,17 @@ int stack::output(void* name, void* packet, std::size_t size, std::uint8_t, std:
     auto& self = instance();
     auto const at = self.peers_.find(name);
     if (at == self.peers_.end()) return 0;
-    auto* const bytes = static_cast<std::byte*>(packet);
+    auto* bytes = static_cast<std::byte*>(packet);
+    auto& of = *at->second.of;
+    std::vector<std::byte> longer;
+    if (!of.addresses.empty() && lists_addresses(bytes, size)) {
+        longer = with_parameters(bytes, size, of.addresses);
+        bytes = longer.data();
+        size = longer.size();
+    }
     auto const sum = wire::crc32c(bytes, size); // the place of the checksum is 0
     for (std::size_t k = 0; k < sizeof sum; ++k) bytes[checksum_at + k] = static_cast<std::byte>(sum >> 8 * k);
-    at->second.of->transmit(at->second.number, bytes, size);
+    of.transmit(at->second.number, bytes, size);
     return 0;
 }
 

@@ -19,11 +19,14 @@ namespace assay::sctp {
 class client {
 public:
     virtual ~client() = default;
-    virtual void transmit(wire::peer to, std::byte* packet, std::size_t size) = 0;
-    virtual bool tend() = 0;    // gives the stack what has come; returns whether anything has
-    virtual bool pending() = 0; // there is something to report
-    virtual void wake() = 0;    // whoever sleeps until there is
-    bool polled = false;        // since the keeper looked
+    virtual void transmit(wire::peer to, std::byte const* packet, std::size_t size) = 0;
+    // The peer behind this number has said which addresses it has (addresses.hpp). Returns what the stack calls them.
+    virtual std::vector<void*> learn(wire::peer from, std::span<std::byte const> parameters) = 0;
+    virtual bool tend() = 0;          // gives the stack what has come; returns whether anything has
+    virtual bool pending() = 0;       // there is something to report
+    virtual void wake() = 0;          // whoever sleeps until there is
+    bool polled = false;              // since the keeper looked
+    std::vector<std::byte> addresses; // that INIT and INIT ACK list; empty: only the one that they come from
 };
 
 class stack {
@@ -37,6 +40,7 @@ public:
     void* add_peer(client& of, wire::peer number); // what usrsctp calls it
     void remove_peer(void* name);
     wire::peer number_of(void* name) const;
+    std::vector<void*> learn(void* from, std::span<std::byte const> parameters);
 
     void pass_time();
     void tend_all(); // all wires of this process, by whoever waits for them

@@ -59,15 +59,18 @@ bool impairment::apply(std::string_view name, std::string_view value) {
     if (name == "seed") return read(value, seed);
     if (name != "down") return false;
     auto const colon = value.find(':');
-    return colon != std::string_view::npos && read_ms(value.substr(0, colon), down_at) &&
-           read_ms(value.substr(colon + 1), down_for);
+    if (colon == std::string_view::npos) return false;
+    auto const second = value.find(':', colon + 1);
+    if (second != std::string_view::npos && !read(value.substr(second + 1), down_path)) return false;
+    return read_ms(value.substr(0, colon), down_at) && read_ms(value.substr(colon + 1, second - colon - 1), down_for);
 }
 
-void bad_network::put(peer to, std::byte const* data, std::size_t size, clock::time_point now) {
+void bad_network::put(peer to, std::byte const* data, std::size_t size, clock::time_point now, unsigned which) {
     if (first_ == clock::time_point{}) first_ = now;
     auto& way = paths_[to];
     dice random(how_.seed, to, way.packets++);
-    bool const down = now >= first_ + how_.down_at && now < first_ + how_.down_at + how_.down_for;
+    bool const down = now >= first_ + how_.down_at && now < first_ + how_.down_at + how_.down_for &&
+                      (how_.down_path < 0 || how_.down_path == static_cast<int>(which));
     if (random.hits(how_.loss) || down) {
         ++lost;
         return;

@@ -17,12 +17,13 @@ struct impairment {
     using duration = std::chrono::microseconds;
     double loss = 0, dup = 0, reorder = 0, corrupt = 0; // percent of the packets
     duration delay{0};                                  // of every packet
-    double rate = 0;                                    // MB/s to one peer; 0: no limit
+    double rate = 0;                                    // MB/s to one address; 0: no limit
     duration down_at{0}, down_for{0};                   // nothing gets through; since the first packet
+    int down_path = -1;                                 // the only path that is down; -1: all
     std::uint64_t seed = 1;
 
     bool any() const;
-    // A switch: loss=PERCENT, dup=, reorder=, corrupt=, delay=MS, rate=MB/S, down=MS:MS (when, how long), seed=NUMBER.
+    // A switch: loss=PERCENT, dup=, reorder=, corrupt=, delay=MS, rate=MB/S, down=MS:MS[:PATH] (when, how long), seed=NUMBER.
     // False: it is none, or not of this form.
     bool apply(std::string_view name, std::string_view value);
 };
@@ -37,7 +38,8 @@ public:
 
     explicit bad_network(impairment const& how) : how_(how) {}
 
-    void put(peer to, std::byte const* data, std::size_t size, clock::time_point now);
+    // `which`: of the peer's addresses that is. One that has several is several here.
+    void put(peer to, std::byte const* data, std::size_t size, clock::time_point now, unsigned which = 0);
     // Those that leave by now, in that order.
     std::vector<packet> take(clock::time_point now);
     bool empty() const { return waiting_.empty(); }

@@ -1,5 +1,6 @@
 #include "transports/wire/interfaces.hpp"
 
+#include <arpa/inet.h>
 #include <cerrno>
 #include <ifaddrs.h>
 #include <memory>
@@ -24,6 +25,18 @@ address bound_to(int socket) {
     socklen_t size = sizeof got;
     if (getsockname(socket, reinterpret_cast<sockaddr*>(&got), &size) < 0) fail("getsockname");
     return from_sockaddr(reinterpret_cast<sockaddr const*>(&got));
+}
+
+address from_text(std::string const& text) {
+    sockaddr_in four{};
+    four.sin_family = AF_INET;
+    if (inet_pton(AF_INET, text.c_str(), &four.sin_addr) == 1)
+        return from_sockaddr(reinterpret_cast<sockaddr const*>(&four));
+    sockaddr_in6 six{};
+    six.sin6_family = AF_INET6;
+    if (inet_pton(AF_INET6, text.c_str(), &six.sin6_addr) == 1)
+        return from_sockaddr(reinterpret_cast<sockaddr const*>(&six));
+    return any_port(text);
 }
 
 address any_port(std::string const& interface) {

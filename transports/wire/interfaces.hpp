@@ -13,6 +13,9 @@ inline socklen_t length(address const& where) { return static_cast<socklen_t>(wh
 // The address that a socket is bound to. Throws std::system_error.
 address bound_to(int socket);
 
+// What a number says (192.0.2.1, 2001:db8::1), or else what any_port() finds for an interface of this name. Port 0. Throws std::system_error.
+address from_text(std::string const& text);
+
 // An address to listen at: of the first interface that is up, one that is not loopback if there is one; `interface` names
 // another. Port 0. Throws std::system_error.
 address any_port(std::string const& interface = "");

@@ -58,6 +58,8 @@ struct counters {
     std::uint64_t writes = 0, reads = 0; // calls of the system, or packets
     std::uint64_t held = 0;              // segments that came before their turn
     std::uint64_t dropped = 0;           // packets that a bad network has lost here
+    std::uint64_t bytes_aside = 0;       // of those sent, to other addresses of peers than their first
+    std::uint64_t paths_lost = 0;        // how often such an address did not answer any more, or the first
 };
 
 class wire {

@@ -94,6 +94,17 @@ TEST(bad_network, goesDownForAWhile) {
     EXPECT_EQ(got[200], 300u);
 }
 
+TEST(bad_network, goesDownOnOnePath) {
+    bad_network network({.down_for = milliseconds(1), .down_path = 1});
+    auto const packet = numbered(7);
+    clock::time_point const now(std::chrono::hours(1));
+    for (unsigned const path : {0, 1, 2}) network.put(path, packet.data(), packet.size(), now, path);
+    auto const got = network.take(now);
+    ASSERT_EQ(got.size(), 2u);
+    EXPECT_EQ(got[0].to, 0u);
+    EXPECT_EQ(got[1].to, 2u);
+}
+
 TEST(bad_network, isAsSlowAsItShould) {
     bad_network network({.rate = 1}); // 100 bytes each 100 microseconds
     auto const packet = numbered(7);
@@ -114,8 +125,18 @@ TEST(impairment, knowsItsWords) {
     EXPECT_EQ(it.delay.count(), 1500);
     EXPECT_EQ(it.down_at, milliseconds(100));
     EXPECT_EQ(it.down_for, milliseconds(50));
-    for (auto const& [name, value] : std::map<std::string, std::string>{
-             {"loss", "101"}, {"dup", "-1"}, {"delay", "x"}, {"down", "100"}, {"seed", ""}, {"streams", "7"}})
+    EXPECT_EQ(it.down_path, -1);
+    EXPECT_TRUE(it.apply("down", "7:8.5:1"));
+    EXPECT_EQ(it.down_for, std::chrono::microseconds(8500));
+    EXPECT_EQ(it.down_path, 1);
+    for (auto const& [name, value] : std::map<std::string, std::string>{{"loss", "101"},
+                                                                        {"dup", "-1"},
+                                                                        {"delay", "x"},
+                                                                        {"down", "100"},
+                                                                        {"down", "1:2:x"},
+                                                                        {"down", "1:2:"},
+                                                                        {"seed", ""},
+                                                                        {"streams", "7"}})
         EXPECT_FALSE(it.apply(name, value)) << name;
 }
 

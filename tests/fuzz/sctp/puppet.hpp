@@ -136,7 +136,7 @@ private:
         for (unsigned k = 0; k < 4; ++k) packet[at + k] = static_cast<std::byte>(sum >> 8 * k);
     }
 
-    void transmit(wire::peer, std::byte* bytes, std::size_t size) override {
+    void transmit(wire::peer, std::byte const* bytes, std::size_t size) override {
         std::vector<std::byte> it(bytes, bytes + size);
         std::copy_n(it.begin(), std::min(size, header_.size()), header_.begin());
         fate what;
@@ -163,6 +163,7 @@ private:
         if (!later_.empty()) datagrams_->send(peer_, later_.data(), later_.size());
         later_.clear();
     }
+    std::vector<void*> learn(wire::peer, std::span<std::byte const>) override { return {}; }
     bool tend() override {
         return datagrams_->receive([this](wire::address const&, std::byte* packet, std::size_t size) {
             if (sctp::is_packet(packet, size)) stack_.input(name_, packet, size);

@@ -20,7 +20,8 @@ std::byte pattern(std::uint32_t number, std::size_t k) {
 }
 
 class bystander final : public sctp::client {
-    void transmit(wire::peer, std::byte*, std::size_t) override {}
+    void transmit(wire::peer, std::byte const*, std::size_t) override {}
+    std::vector<void*> learn(wire::peer, std::span<std::byte const>) override { return {}; }
     bool tend() override { return false; }
     bool pending() override { return false; }
     void wake() override {}

@@ -1,0 +1,15 @@
+"""assay reproduce, with the quickest entry for real: stalls are a clock of the kernel, on a busy machine, too."""
+
+from __future__ import annotations
+
+import json
+
+from e2e_help import assay
+
+
+def test_stalls_show_on_the_loopback_interface() -> None:
+    done = assay("reproduce", "struck-stalls", "--rounds", "1", "--json", seconds=500)  # builds at first
+    assert done.returncode == 0, done.stderr
+    (entry,) = json.loads(done.stdout)["entries"]
+    assert entry["verdict"] == "holds", entry
+    assert entry["values"]["twice.plain"] > 1.5 * entry["values"]["item.plain"]
