@@ -22,6 +22,7 @@ class Native:
     package: str  # of Debian, with its headers
     header: Path  # of that package
     version: tuple[Path, str]  # a header and the macros that are the parts of its version
+    libraries: tuple[str, ...]  # that its programs are linked with
     providers: bool = False  # those of transports/ are tested, too
 
     def version_there(self) -> str:
@@ -39,6 +40,7 @@ _ALL = (
         "libfabric-dev",
         Path("/usr/include/rdma/providers/fi_prov.h"),
         (Path("/usr/include/rdma/fabric.h"), "FI_MAJOR_VERSION|FI_MINOR_VERSION|FI_REVISION_VERSION"),
+        ("fabric",),
         providers=True,
     ),
     Native(
@@ -49,6 +51,7 @@ _ALL = (
         "libucx-dev",
         Path("/usr/include/ucp/api/ucp.h"),
         (Path("/usr/include/ucp/api/ucp_version.h"), "UCP_API_MAJOR|UCP_API_MINOR"),
+        ("ucp", "ucs"),
     ),
 )
 NATIVE = {one.name: one for one in _ALL}

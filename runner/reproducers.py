@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import subprocess
 import tempfile
 import time
@@ -26,6 +27,7 @@ from reports.evidence import NOT_RUN, UNEXPECTED, Evidence, printable
 from reports.summary import widen
 from runner import build, targets
 from runner.model import CannotRun, Launch, Target, WrongUse
+from runner.native import NATIVE
 from runner.procs import Guarded, busyness, wait_for
 from runner.transports import OWN, Transport, parse
 
@@ -50,6 +52,7 @@ class Recipe:
     flags: Sequence[str] = ()  # of the compiler
     args: Sequence[str] = ()  # of the program
     transport: Transport = Transport()  # instead of the library's own choice
+    framework: str = ""  # of a program without MPI: a key of native.NATIVE
 
 
 @dataclass
@@ -116,7 +119,7 @@ def installed() -> list[str]:
 
 
 def recipe(path: Path) -> Recipe:
-    """Reads the line `// run: np=2 timeout=20 [runs=N] [flags=…] [args=…] [transport=…]`. Raises WrongUse."""
+    """Reads `// run: np=2 timeout=20 [runs=N] [flags=…] [args=…] [transport=…] [framework=…]`. Raises WrongUse."""
     try:
         lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("// run:")]
     except (OSError, ValueError) as error:
@@ -126,7 +129,7 @@ def recipe(path: Path) -> Recipe:
         raise WrongUse(f"{path}: has {len(lines)} lines that begin with `// run:`; write one, such as `{sample}`")
     try:
         words = dict(word.split("=", 1) for word in shlex.split(lines[0].removeprefix("// run:")))
-        if extra := words.keys() - {"np", "timeout", "runs", "flags", "args", "transport"}:
+        if extra := words.keys() - {"np", "timeout", "runs", "flags", "args", "transport", "framework"}:
             raise ValueError(f"{min(extra)} is not known")
         made = Recipe(
             path,
@@ -136,9 +139,14 @@ def recipe(path: Path) -> Recipe:
             words.get("flags", "").split(),
             words.get("args", "").split(),
             parse(words.get("transport", OWN)),
+            words.get("framework", ""),
         )
         if made.transport.ours:
             raise ValueError("a reproducer must do without what is built here; name a transport of the library")
+        if made.framework and (made.framework not in NATIVE or made.np != 1):
+            raise ValueError(
+                f"framework is one of {', '.join(NATIVE)}, with np=1: such a program starts what it needs itself"
+            )
         if made.np < 1 or made.runs < 1 or not 0 < made.timeout <= 600:
             raise ValueError("np and runs are at least 1, timeout is in seconds, at most 600")
     except KeyError as error:
@@ -153,8 +161,9 @@ def compile_for(library: targets.Library, made: Recipe) -> tuple[Path | None, Ou
     folder = build.REPO / "build" / "known" / library.key
     folder.mkdir(parents=True, exist_ok=True)
     program = folder / made.path.stem
-    mpicc = build.mpicc(library)
-    command = [str(mpicc), "-std=gnu11", "-O1", "-g", *made.flags, str(made.path), "-o", str(program), "-lm"]
+    mpicc = build.mpicc(library) if not library.native else Path(shutil.which("cc") or "/usr/bin/cc")
+    libraries = ["-lm", *(f"-l{name}" for name in (library.native.libraries if library.native else ()))]
+    command = [str(mpicc), "-std=gnu11", "-O1", "-g", *made.flags, str(made.path), "-o", str(program), *libraries]
     told = program.with_suffix(".command")
     newest = max(made.path.stat().st_mtime, mpicc.stat().st_mtime)
     if program.exists() and program.stat().st_mtime > newest and told.exists() and told.read_text() == str(command):
@@ -170,6 +179,8 @@ def compile_for(library: targets.Library, made: Recipe) -> tuple[Path | None, Ou
 
 def try_on(library: targets.Library, made: Recipe) -> Outcome:
     """Build and run a reproducer with a library, until a run says BUG."""
+    if made.framework != (library.native.name if library.native else ""):
+        return Outcome(NOT_APPLICABLE, f"is about {NATIVE[made.framework].framework if made.framework else 'MPI'}")
     program, outcome = compile_for(library, made)
     if program is None:
         assert outcome

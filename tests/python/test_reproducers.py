@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from reports.evidence import Evidence
 from reports.known import Entry, load
 from runner import build, cli, reproducers, targets
 from runner.model import WrongUse
+from runner.native import NATIVE
 from runner.reproducers import Found, Outcome
 
 REPO = Path(__file__).resolve().parents[2]
@@ -204,6 +206,8 @@ def test_failures_where_the_reproducer_says_ok_disagree(world: World) -> None:
         ("np=two timeout=20", "invalid literal"),
         ("np=0 timeout=20", "at least 1"),
         ("np=2 timeout=20 times=3", "times is not known"),
+        ("np=1 timeout=20 framework=efa", "framework is one of ofi, ucx"),
+        ("np=2 timeout=20 framework=ofi", "with np=1"),
     ],
 )
 def test_a_bad_run_line_is_one_sentence(
@@ -241,6 +245,30 @@ def test_what_a_run_says(out: str, err: str, ended: str, verdict: str) -> None:
     assert reproducers.judge(out, err, ended).says == verdict
 
 
+def test_framework_is_another_library(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program of a framework is not tried with MPI, nor the other way round; its compiler is the system's."""
+    world.reproducer("of_mpi", "echo OK")
+    world.reproducer("of_ofi", "echo OK", run="np=1 timeout=10 framework=ofi")
+    (world.folder / "cc").symlink_to(world.folder / "mpicc")
+    monkeypatch.setenv("PATH", f"{world.folder}:/usr/bin:/bin")
+    monkeypatch.setattr(build, "transports", lambda *_: world.folder)
+    mpi, ofi = world.library("fake@1.0"), targets.Library("ofi", "ofi", "1.17.0", world.folder, "", None)
+    made = {
+        name: reproducers.recipe(world.folder / "known" / "reproducers" / f"{name}.c") for name in ("of_mpi", "of_ofi")
+    }
+    says = {
+        (name, library.family): reproducers.try_on(library, one).says
+        for name, one in made.items()
+        for library in (mpi, ofi)
+    }
+    assert says == {
+        ("of_mpi", "fake"): "OK",
+        ("of_mpi", "ofi"): "n/a",
+        ("of_ofi", "fake"): "n/a",
+        ("of_ofi", "ofi"): "OK",
+    }
+
+
 def test_the_known_failures_of_the_project_are_in_order() -> None:
     """Each link is a reproducer that is there and can be run; each reproducer is linked to, and short."""
     entries: list[Entry] = load(*sorted((REPO / "known").glob("*.toml"))).entries
@@ -249,4 +277,6 @@ def test_the_known_failures_of_the_project_are_in_order() -> None:
     for name in files:
         reproducers.recipe(REPO / name)
         assert len((REPO / name).read_text().splitlines()) <= 80, name
-    assert all("section" in entry.reason for entry in entries)
+    for entry in entries:  # what it rests on: of MPI a section of the standard, else a manual page or a function
+        native = NATIVE.get(entry.library)
+        assert re.search(native.section if native else "section", entry.reason), entry.where
