@@ -30,6 +30,7 @@ def library(family: str, version: str) -> Library:
         ("tcp+ofi_rxm", "tcp+ofi_rxm"),
         ("ucx", "ucx"),
         ("assay_sctp:map=tag+order=0", "assay_sctp:map=tag+order=0"),
+        ("assay_tcp:streams=4+cork+ip=6", "assay_tcp:streams=4+cork+ip=6"),
     ],
 )
 def test_names_go_both_ways(spec: str, name: str) -> None:
@@ -52,6 +53,8 @@ def test_names_go_both_ways(spec: str, name: str) -> None:
         ("assay_tcp:no_rma=1", "no_rma takes no value"),
         ("assay_tcp:order=0", "no switch 'order'"),
         ("assay_sctp:map=tags", "map takes a value"),
+        ("assay_tcp:cork=1", "cork takes no value"),
+        ("assay_sctp:ip=5", "ip takes a value"),
     ],
 )
 def test_wrong_names_are_one_sentence(spec: str, part: str) -> None:

@@ -56,6 +56,6 @@ std::unique_ptr<wire::wire> make_wire(wire::sink& sink, settings const& how) {
     return sctp::make(sink, wish);
 }
 
-wire::address default_address(settings const& how) { return wire::any_port(how.interface); }
+wire::address default_address(settings const& how) { return wire::any_port(how.interface, how.family); }
 
 } // namespace assay::ofi

@@ -14,7 +14,7 @@ inline socklen_t length(address const& where) { return static_cast<socklen_t>(wh
 address bound_to(int socket);
 
 // An address to listen at: of the first interface that is up, one that is not loopback if there is one; `interface` names
-// another. Port 0. Throws std::system_error.
-address any_port(std::string const& interface = "");
+// another, `family` is AF_INET or AF_INET6. Port 0. Throws std::system_error.
+address any_port(std::string const& interface = "", int family = AF_UNSPEC);
 
 } // namespace assay::wire
