@@ -86,7 +86,7 @@ def entries(path: Path = ENTRIES) -> list[Entry]:
             if claim.least is None and claim.most is None:
                 raise ValueError(f"{path}: {name}: {claim.text}: neither least nor most")
         shape = about.pop("network", None)
-        found.append(Entry(name, claims=claims, network=Shape(**shape) if shape else None, **about))
+        found.append(Entry(name, claims=claims, network=Shape(**shape) if shape is not None else None, **about))
     return found
 
 

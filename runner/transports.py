@@ -42,10 +42,11 @@ SWITCHES = {
     "credit": r"[0-9]+",
     "inject": r"[0-9]+",
     "interface": r"[A-Za-z0-9_.-]+",
+    "ip": r"[46]",
 }
 # And those of one (transports/<name>/provider.cpp).
 OF_ONE: dict[str, dict[str, str]] = {
-    "assay_tcp": {"nodelay": r"[01]"},
+    "assay_tcp": {"nodelay": r"[01]", "cork": "", "streams": r"[0-9]+"},
     "assay_sctp": {
         "streams": r"[0-9]+",
         "map": r"(tag_ctx|tag|ctx|single)",

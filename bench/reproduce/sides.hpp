@@ -81,12 +81,13 @@ template <typename Here, typename Other> void on_both_sides(Here here, Other oth
     if (status != 0) throw std::runtime_error("the other side has failed");
 }
 
-// A connection between the sides, over the first link.
+// A socket, as long as it is needed.
 struct connected {
-    int fd = -1;
-    ~connected() {
-        if (fd >= 0) close(fd);
-    }
+    explicit connected(int it) : fd(it) {}
+    ~connected() { close(fd); }
+    connected(connected const&) = delete;
+    connected& operator=(connected const&) = delete;
+    int fd;
 };
 
 inline void send_all(int fd, char const* data, std::size_t size) {

@@ -68,7 +68,7 @@ def test_a_number_that_is_missing_is_no_verdict() -> None:
 def test_entries_name_programs_that_are_built_and_criteria(tmp_path: Path) -> None:
     built = (REPO / "transports" / "CMakeLists.txt").read_text()
     names = [one.name for one in reproduce.entries()]
-    assert {"struck-stalls", "struck-bulk"} <= set(names)
+    assert {"struck-stalls", "struck-bulk", "keller-streams"} <= set(names)
     for one in reproduce.entries():
         experiment = one.program.removeprefix("assay-reproduce-")
         assert (REPO / "bench" / "reproduce" / f"{experiment}.cpp").is_file(), one.name
@@ -178,7 +178,7 @@ def test_the_list_has_the_criteria(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_numbers_have_their_unit() -> None:
     assert [number(value, "ms") for value in (5176.99, 44.0, 0.994)] == ["5,177 ms", "44.0 ms", "0.99 ms"]
-    assert number(None, "ms") == "no number"
+    assert number(None, "ms") == "–"
 
 
 def test_a_network_without_root_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,6 +31,7 @@ def library(family: str, version: str) -> Library:
         ("ucx", "ucx"),
         ("assay_sctp:map=tag+order=0", "assay_sctp:map=tag+order=0"),
         ("assay_sctp:addresses=127.0.0.1_::1+down=1:2:0", "assay_sctp:addresses=127.0.0.1_::1+down=1:2:0"),
+        ("assay_tcp:streams=4+cork+ip=6", "assay_tcp:streams=4+cork+ip=6"),
     ],
 )
 def test_names_go_both_ways(spec: str, name: str) -> None:
@@ -55,6 +56,8 @@ def test_names_go_both_ways(spec: str, name: str) -> None:
         ("assay_sctp:map=tags", "map takes a value"),
         ("assay_sctp:addresses=127.0.0.1;127.0.0.2", "addresses takes a value"),
         ("assay_sctp:cmt=2", "cmt takes a value"),
+        ("assay_tcp:cork=1", "cork takes no value"),
+        ("assay_sctp:ip=5", "ip takes a value"),
     ],
 )
 def test_wrong_names_are_one_sentence(spec: str, part: str) -> None:

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <rdma/fi_domain.h>
 #include <string_view>
+#include <sys/socket.h>
 
 namespace assay::ofi {
 namespace {
@@ -22,10 +23,16 @@ bool apply(settings& to, std::string_view word) {
             to.interface = value;
             return !value.empty();
         }
-        if (!is_wire_switch(name, value)) return false;
+        if (name == "ip") {
+            to.family = value == "4" ? AF_INET : AF_INET6;
+            return value == "4" || value == "6";
+        }
+    }
+    if (is_wire_switch(name, value)) {
         to.wire.insert_or_assign(std::string(name), std::string(value));
         return true;
     }
+    if (equal != std::string_view::npos) return false;
     struct part {
         std::string_view name;
         bool settings::*offered;

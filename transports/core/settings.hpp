@@ -32,10 +32,11 @@ struct settings {
     std::size_t window = 4 * 1024 * 1024; // credit=BYTES: eager bytes for one peer that wait for a receive there
     std::size_t inject = 4 * 1024;        // inject=BYTES: the longest message that fi_inject takes
     std::string interface;                // interface=NAME: to listen at; default one that is not loopback
+    int family = 0;                       // ip=4, ip=6: AF_INET, AF_INET6; default IPv4 where there is some
     std::string counters, pcap;           // folders; for a wire, its file
     fault planted = fault::none;
     std::string fault_name;                  // may be one of the transport's
-    std::map<std::string, std::string> wire; // the transport's own switches, NAME=VALUE
+    std::map<std::string, std::string> wire; // the transport's own switches, NAME=VALUE or NAME
     std::string wrong;                       // why nothing is offered: a word that is none of these
 };
 

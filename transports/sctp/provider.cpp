@@ -85,7 +85,8 @@ std::unique_ptr<wire::wire> make_wire(wire::sink& sink, settings const& how) {
 
 wire::address default_address(settings const& how) {
     auto const several = how.wire.find("addresses");
-    return several == how.wire.end() ? wire::any_port(how.interface) : read_addresses(several->second).at(0);
+    if (several != how.wire.end()) return read_addresses(several->second).at(0);
+    return wire::any_port(how.interface, how.family);
 }
 
 } // namespace assay::ofi

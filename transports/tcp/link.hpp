@@ -63,7 +63,7 @@ struct link {
     std::size_t number = 0;
     int error = 0;
     int deaf = 0; // why nothing more can be written; what the other side has sent before is still read
-    bool connecting = false, watched = false;
+    bool connecting = false, watched = false, corked = false;
     bool known = false;   // `from` is valid
     bool greeted = false; // what comes next is a segment
     wire::peer from = 0;

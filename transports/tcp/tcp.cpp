@@ -1,5 +1,6 @@
 #include "transports/tcp/tcp.hpp"
 
+#include "transports/tcp/connections.hpp"
 #include "transports/tcp/link.hpp"
 #include "transports/wire/interfaces.hpp"
 #include "transports/wire/linger.hpp"
@@ -47,15 +48,18 @@ msghdr message_of(iovec* pieces, std::size_t count) {
     return message;
 }
 
+void set(int fd, int option, int value) { setsockopt(fd, IPPROTO_TCP, option, &value, sizeof value); }
+
 std::uint64_t size_of(std::span<iovec const> payload) {
     std::uint64_t sum = 0;
     for (auto const& one : payload) sum += one.iov_len;
     return sum;
 }
 
-class tcp_wire final : public wire::wire {
+class tcp_wire final : public connections {
 public:
-    tcp_wire(::assay::wire::sink& sink, options const& how) : sink_(sink), how_(how) {
+    tcp_wire(::assay::wire::sink& sink, options const& how, std::size_t behind)
+        : sink_(sink), how_(how), behind_(behind) {
         epoll_ = epoll_create1(EPOLL_CLOEXEC);
         if (epoll_ < 0) fail("epoll_create1");
         scratch_ = std::make_unique_for_overwrite<std::byte[]>(scratch_size); // takes memory when it is first used
@@ -89,6 +93,13 @@ public:
     }
     ::assay::wire::counters const& counted() const override { return counted_; }
 
+    bool has(peer who) const override { return peers_[who].out; }
+    void call(peer who) override {
+        if (!peers_[who].out) connect(who);
+    }
+    void drop(peer who, int error) override;
+    std::uint64_t unacknowledged() const override;
+
 private:
     struct peer_state {
         address const* where = nullptr; // the key in by_address_
@@ -114,15 +125,18 @@ private:
     void mark_broken(link& one, int error);
     void settle_broken();
     void shut(link& one);
-    std::uint64_t unacknowledged() const;
+    void cork(link& one);
+    void uncork();
 
     ::assay::wire::sink& sink_;
     options how_;
+    std::size_t behind_; // bytes behind the socket address in the name of a peer
     int epoll_ = -1, listener_ = -1;
     address self_;
     std::vector<std::unique_ptr<link>> links_;
     std::vector<std::size_t> free_links_;
-    std::vector<link*> broken_; // to be reported by the next poll()
+    std::vector<link*> broken_;       // to be reported by the next poll()
+    std::vector<std::size_t> corked_; // numbers of those that hold back what makes no full packet
     std::vector<peer_state> peers_;
     std::unordered_map<address, peer> by_address_;
     std::unique_ptr<std::byte[]> scratch_;
@@ -162,8 +176,7 @@ peer tcp_wire::reach(address const& where) {
 }
 
 link& tcp_wire::add(int fd) {
-    int const on = how_.nodelay ? 1 : 0;
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    set(fd, TCP_NODELAY, how_.nodelay ? 1 : 0);
     if (how_.buffer > 0) {
         setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &how_.buffer, sizeof how_.buffer);
         setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &how_.buffer, sizeof how_.buffer);
@@ -194,9 +207,9 @@ link* tcp_wire::connect(peer to) {
     peers_[to].refused = false;
     ++peers_[to].links;
     ++counted_.connections;
-    one.greet(self_);
+    one.greet(self_ + where.substr(where.size() - behind_));
     if (fd < 0) return &one;
-    if (::connect(fd, as_sockaddr(where), length(where)) < 0) {
+    if (::connect(fd, as_sockaddr(where), length(where) - static_cast<socklen_t>(behind_)) < 0) {
         if (errno != EINPROGRESS) mark_broken(one, errno);
     }
     one.connecting = !one.error; // until the greeting is written
@@ -246,6 +259,7 @@ bool tcp_wire::send(peer to, void const* head, std::span<iovec const> payload, :
     ++counted_.segments_sent;
     std::size_t done = 0;
     if (out->queue.empty() && !out->connecting && !out->error && !out->deaf) {
+        if (how_.cork) cork(*out);
         auto const n = write_new(*out, head, payload);
         if (n < 0 && errno != EAGAIN && errno != EINTR) out->deaf = errno;
         else if (n > 0) done = static_cast<std::size_t>(n);
@@ -287,6 +301,23 @@ ssize_t tcp_wire::write_new(link& to, void const* head, std::span<iovec const> p
     return n;
 }
 
+void tcp_wire::cork(link& one) {
+    if (one.corked) return;
+    one.corked = true;
+    set(one.fd, TCP_CORK, 1);
+    corked_.push_back(one.number);
+}
+
+// What was held back goes.
+void tcp_wire::uncork() {
+    for (auto const number : corked_)
+        if (auto const& one = links_[number]; one && one->corked) {
+            one->corked = false;
+            set(one->fd, TCP_CORK, 0);
+        }
+    corked_.clear();
+}
+
 void tcp_wire::withdraw(void* token) {
     for (auto& one : links_)
         if (one && one->in_payload && one->token == token) one->payload.drop_places();
@@ -294,6 +325,7 @@ void tcp_wire::withdraw(void* token) {
 
 bool tcp_wire::poll() {
     moved_ = !broken_.empty();
+    if (!corked_.empty()) uncork();
     settle_broken();
     if (read_hot()) return true;
     std::array<epoll_event, events_per_poll> events;
@@ -431,7 +463,7 @@ void tcp_wire::parse(link& one, std::byte const* data, std::size_t size) {
 // The maker of a connection has said who it is. It is answered on the same connection, unless there is another already.
 bool tcp_wire::greeted(link& one) {
     address who;
-    if (!link::understand(one.partial.data(), who)) return false;
+    if (!link::understand(one.partial.data(), who) || who.size() < behind_) return false;
     one.greeted = true;
     if (one.known) return true; // ours: the other side of it never greets
     one.from = reach(who);
@@ -439,7 +471,7 @@ bool tcp_wire::greeted(link& one) {
     auto& about = peers_[one.from];
     ++about.links;
     // A connection to itself has both ends here.
-    if (!about.out && who != self_) about.out = &one;
+    if (!about.out && who.compare(0, who.size() - behind_, self_) != 0) about.out = &one;
     return true;
 }
 
@@ -465,6 +497,12 @@ void tcp_wire::mark_broken(link& one, int error) {
     if (one.error) return;
     one.error = error;
     broken_.push_back(&one);
+}
+
+void tcp_wire::drop(peer who, int error) {
+    for (auto const& one : links_)
+        if (one && one->known && one->from == who) mark_broken(*one, error ? error : link::ended);
+    settle_broken();
 }
 
 void tcp_wire::settle_broken() {
@@ -524,6 +562,13 @@ bool tcp_wire::flush(std::chrono::milliseconds limit) {
 
 } // namespace
 
-std::unique_ptr<wire::wire> make(wire::sink& sink, options const& how) { return std::make_unique<tcp_wire>(sink, how); }
+std::unique_ptr<connections> make_connections(wire::sink& sink, options const& how, std::size_t behind) {
+    return std::make_unique<tcp_wire>(sink, how, behind);
+}
+
+std::unique_ptr<wire::wire> make(wire::sink& sink, options const& how) {
+    if (how.streams > 1) return make_streams(sink, how);
+    return make_connections(sink, how);
+}
 
 } // namespace assay::tcp

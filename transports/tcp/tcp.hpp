@@ -4,18 +4,36 @@
 // on it. Then each segment is its size (8 bytes, this machine's byte order), its head and its payload. When two processes
 // connect to each other at the same time both connections stay, and each uses its own: a side sends to a peer
 // over one connection only, so that order is kept.
+//
+// With several streams there are so many connections to a peer. Segments go over them in parts, wherever there is room, and the receiver
+// puts them together in their order (streams.cpp).
 #pragma once
 #include "transports/wire/wire.hpp"
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace assay::tcp {
 
+inline constexpr unsigned most_streams = 64;
+
+// Defects that can be planted, each for a test to find.
+enum class fault {
+    none,
+    overtaking, // segments on several streams are taken as they come
+};
+inline fault fault_named(std::string_view name) { // others may be of another layer
+    return name == "overtaking" ? fault::overtaking : fault::none;
+}
+
 struct options {
     bool nodelay = true;   // TCP_NODELAY: no waiting for acknowledgements before a small segment is sent
+    bool cork = false;     // TCP_CORK: what is sent between two polls goes in full packets, at the latest after 200 ms
+    unsigned streams = 1;  // connections to a peer, at most most_streams; both sides have to agree
     int buffer = 0;        // SO_SNDBUF and SO_RCVBUF in bytes; 0: the system's choice
     std::string pcap = {}; // file for all that is written and read
+    fault planted = fault::none;
 };
 
 std::unique_ptr<wire::wire> make(wire::sink& sink, options const& how);

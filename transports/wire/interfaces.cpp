@@ -39,7 +39,7 @@ address from_text(std::string const& text) {
     return any_port(text);
 }
 
-address any_port(std::string const& interface) {
+address any_port(std::string const& interface, int wanted) {
     ifaddrs* all = nullptr;
     if (getifaddrs(&all) < 0) fail("getifaddrs");
     std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> const owner(all, freeifaddrs);
@@ -51,6 +51,7 @@ address any_port(std::string const& interface) {
         if (!one->ifa_addr || !(one->ifa_flags & IFF_UP)) continue;
         int const family = one->ifa_addr->sa_family;
         if (family != AF_INET && family != AF_INET6) continue;
+        if (wanted != AF_UNSPEC && family != wanted) continue;
         // Link-local addresses need a scope that other machines do not share.
         if (family == AF_INET6 &&
             IN6_IS_ADDR_LINKLOCAL(&reinterpret_cast<sockaddr_in6 const*>(one->ifa_addr)->sin6_addr))
@@ -59,7 +60,7 @@ address any_port(std::string const& interface) {
     }
     if (!best) {
         errno = ENODEV;
-        fail(interface.empty() ? "no network interface is up" : interface.c_str());
+        fail(interface.empty() ? "no network interface with such an address is up" : interface.c_str());
     }
     return from_sockaddr(best->ifa_addr);
 }

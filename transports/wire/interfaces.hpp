@@ -17,7 +17,7 @@ address bound_to(int socket);
 address from_text(std::string const& text);
 
 // An address to listen at: of the first interface that is up, one that is not loopback if there is one; `interface` names
-// another. Port 0. Throws std::system_error.
-address any_port(std::string const& interface = "");
+// another, `family` is AF_INET or AF_INET6. Port 0. Throws std::system_error.
+address any_port(std::string const& interface = "", int family = AF_UNSPEC);
 
 } // namespace assay::wire

@@ -9,6 +9,21 @@
 
 namespace assay::wire {
 
+// Appends the part [from, from + size) of some pieces, as far as they go.
+inline void slice(std::span<iovec const> pieces, std::uint64_t from, std::uint64_t size, std::vector<iovec>& to) {
+    for (auto const& one : pieces) {
+        if (from >= one.iov_len) {
+            from -= one.iov_len;
+            continue;
+        }
+        auto const part = static_cast<std::size_t>(std::min<std::uint64_t>(one.iov_len - from, size));
+        if (part == 0) return;
+        to.push_back({static_cast<std::byte*>(one.iov_base) + from, part});
+        size -= part;
+        from = 0;
+    }
+}
+
 // A payload on its way out, with what is left of it.
 class outgoing {
 public:

@@ -26,7 +26,8 @@ inline bytes pattern(std::size_t size, unsigned seed) {
 
 class end : public sink {
 public:
-    template <typename Make> explicit end(Make make) : wire_(make(*this)), name(wire_->listen(any_port("lo"))) {}
+    template <typename Make>
+    explicit end(Make make, int family = AF_INET) : wire_(make(*this)), name(wire_->listen(any_port("lo", family))) {}
     ~end() override { wire_.reset(); }
 
     struct segment {
@@ -83,10 +84,12 @@ public:
     int losses = 0;
 };
 
-inline sctp::options sctp_options() {
+inline std::string planted() {
     auto const* const fault = std::getenv("ASSAY_FAULT");
-    return {.planted = sctp::fault_named(fault ? fault : "")};
+    return fault ? fault : "";
 }
+inline sctp::options sctp_options() { return {.planted = sctp::fault_named(planted())}; }
+inline tcp::options tcp_options() { return {.planted = tcp::fault_named(planted())}; }
 
 // Polls until it holds; false when it takes too long.
 template <typename... Ends> bool until(std::function<bool()> const& holds, Ends&... ends) {

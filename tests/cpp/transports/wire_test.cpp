@@ -11,15 +11,43 @@ namespace assay::wire {
 namespace {
 
 struct over_tcp {
-    static std::unique_ptr<wire> make(sink& to) { return tcp::make(to, {}); }
+    static constexpr char const* name = "tcp";
+    static constexpr unsigned connections = 1; // to a peer
+    static std::unique_ptr<wire> make(sink& to) { return tcp::make(to, tcp_options()); }
+};
+struct over_tcp_streams {
+    static constexpr char const* name = "tcp_streams";
+    static constexpr unsigned connections = 4;
+    static std::unique_ptr<wire> make(sink& to) {
+        auto how = tcp_options();
+        how.streams = 4;
+        return tcp::make(to, how);
+    }
+};
+struct over_tcp_cork {
+    static constexpr char const* name = "tcp_cork";
+    static constexpr unsigned connections = 1;
+    static std::unique_ptr<wire> make(sink& to) {
+        auto how = tcp_options();
+        how.cork = true;
+        return tcp::make(to, how);
+    }
 };
 struct over_sctp {
+    static constexpr char const* name = "sctp";
+    static constexpr unsigned connections = 1;
     static std::unique_ptr<wire> make(sink& to) { return sctp::make(to, sctp_options()); }
 };
 
-template <typename Kind> struct wires : testing::Test { static constexpr auto make = Kind::make; };
-using kinds = testing::Types<over_tcp, over_sctp>;
-TYPED_TEST_SUITE(wires, kinds);
+template <typename Kind> struct wires : testing::Test {
+    static constexpr auto make = Kind::make;
+    static constexpr unsigned connections = Kind::connections;
+};
+struct kind_name {
+    template <typename Kind> static std::string GetName(int) { return Kind::name; }
+};
+using kinds = testing::Types<over_tcp, over_tcp_streams, over_tcp_cork, over_sctp>;
+TYPED_TEST_SUITE(wires, kinds, kind_name);
 
 TYPED_TEST(wires, carriesAllSizesInOrder) {
     end a(this->make), b(this->make);
@@ -34,6 +62,16 @@ TYPED_TEST(wires, carriesAllSizesInOrder) {
     }
 }
 
+TYPED_TEST(wires, carriesOverIPv6) {
+    end a(this->make, AF_INET6), b(this->make, AF_INET6);
+    ASSERT_EQ(as_sockaddr(b.name)->sa_family, AF_INET6);
+    b.on_arrival = [&](end::segment const& it) { b.send((*b).address_of(it.from), 2, it.payload, memory::copy); };
+    auto const data = pattern(500'000, 1);
+    a.send(b.name, 1, data);
+    ASSERT_TRUE(until([&] { return a.got.size() == 1; }, a, b));
+    EXPECT_EQ(a.got[0].payload, data);
+}
+
 TYPED_TEST(wires, answersOnTheConnectionItWasCalledBy) {
     end a(this->make), b(this->make);
     b.on_arrival = [&](end::segment const& it) { b.send((*b).address_of(it.from), 2, {9, 8, 7}, memory::copy); };
@@ -42,7 +80,7 @@ TYPED_TEST(wires, answersOnTheConnectionItWasCalledBy) {
     EXPECT_EQ(a.got[0].payload, (bytes{9, 8, 7}));
     EXPECT_EQ((*a).address_of(a.got[0].from), b.name);
     EXPECT_EQ((*b).counted().connections, 0u);
-    EXPECT_EQ((*b).counted().accepted, 1u);
+    EXPECT_EQ((*b).counted().accepted, this->connections);
 }
 
 TYPED_TEST(wires, keepsOrderWhenBothConnectAtOnce) {
@@ -83,6 +121,7 @@ TYPED_TEST(wires, hearsAllWhileOneTalks) {
         ASSERT_TRUE(until([&] { return b.got.size() == 3 + k; }, busy, b));
     }
     quiet.send(b.name, 2, {}, memory::copy);
+    (*quiet).poll(); // what it may have held back goes
     bool heard = false;
     for (unsigned k = 0; k < 1000 && !heard; ++k) {
         busy.send(b.name, 1, {}, memory::copy);
@@ -231,6 +270,8 @@ TYPED_TEST(wires, whatWasSentArrivesThoughTheSenderCloses) {
 TEST(any_port, isOfAnInterface) {
     EXPECT_NO_THROW(any_port());
     EXPECT_THROW(any_port("no-such-interface"), std::system_error);
+    EXPECT_THROW(any_port("lo", AF_UNIX), std::system_error);
+    EXPECT_EQ(as_sockaddr(any_port("lo", AF_INET6))->sa_family, AF_INET6);
 }
 
 } // namespace
