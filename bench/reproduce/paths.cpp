@@ -157,7 +157,7 @@ outcome through(bool concurrent, wire::impairment const& network, double seconds
     }
     auto const begin = clock_type::now();
     auto last = begin;
-    for (double now = 0; now < seconds; now = since(begin)) {
+    while (since(begin) < seconds) {
         while (a.backlog(b.name) < 500'000) a.send(b.name, number++, 16 * 1024);
         a.poll();
         b.poll();

@@ -152,7 +152,8 @@ TEST_F(threads, fourOpenAndCloseAtOnce) {
     });
     std::thread sender([&] {
         unsigned char const byte = 1;
-        for (unsigned sent = 0; asked != ~0u;)
+        // A long message is asked for, and moves only while its sender looks.
+        for (unsigned sent = 0; asked != ~0u; end_some(a))
             if (sent != asked) {
                 wrong += injected(a, to_b, &byte, 1, 1) != 0;
                 ++sent;
