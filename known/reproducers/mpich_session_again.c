@@ -4,8 +4,8 @@
  * MPI-5.0 section 11.3: a process may initialize and finalize MPI by sessions any number of times, also without MPI_Init.
  * expected: OK.
  * observed: SIGSEGV or an internal error in MPI_Session_init or MPI_Comm_create_from_group (MPICH 4.0, Intel MPI 2021.19,
- *   Open MPI 5.0.11); now and then processes wait for ever in MPI_Comm_create_from_group (MPICH 5.0.2, mostly on a machine
- *   with fewer cores than processes).
+ *   Open MPI 5.0.11); now and then processes wait for ever in MPI_Comm_create_from_group, or it ends them with
+ *   "Message truncated" in an allgather of its own (MPICH 5.0.2, mostly on a machine with fewer cores than processes).
  */
 // run: np=3 timeout=20 runs=40
 #include <mpi.h>
