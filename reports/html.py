@@ -32,10 +32,10 @@ MAX_ROWS = 200  # of the tables of reasons
 FIRST_AXES = ("comm", "type", "count")
 
 
-def write_html(out: Path) -> Path:
-    """Write `out`/report.html; the result is its path. Raises WrongUse when `out` holds no run, else CannotRun."""
-    text = _render(Evidence(out))
-    return write_file(out / "report.html", lambda file: file.write(text))
+def write_html(evidence: Evidence) -> Path:
+    """Write report.html beside the evidence; the result is its path. Raises CannotRun."""
+    text = _render(evidence)
+    return write_file(evidence.out / "report.html", lambda file: file.write(text))
 
 
 def _render(evidence: Evidence) -> str:

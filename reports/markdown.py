@@ -11,10 +11,10 @@ from reports.factors import groups
 MAX_GROUPS = 50
 
 
-def write_markdown(out: Path) -> Path:
-    """Write `out`/report.md; the result is its path. Raises WrongUse when `out` holds no run, else CannotRun."""
-    text = _render(Evidence(out))
-    return write_file(out / "report.md", lambda file: file.write(text))
+def write_markdown(evidence: Evidence) -> Path:
+    """Write report.md beside the evidence; the result is its path. Raises CannotRun."""
+    text = _render(evidence)
+    return write_file(evidence.out / "report.md", lambda file: file.write(text))
 
 
 def _render(evidence: Evidence) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
@@ -41,12 +40,8 @@ def summary_line(counts: Counter[str]) -> str:
     return "assay: " + " ".join(f"{counts[status]} {status}" for status in STATUSES)
 
 
-def print_summary(out: Path, console: Console) -> None:
-    """Print what the run in `out` found: counts, failures by test, warnings, and the line for scripts last.
-
-    Raises WrongUse when `out` holds no run.
-    """
-    evidence = Evidence(out)
+def print_summary(evidence: Evidence, console: Console) -> None:
+    """Print what a run found: counts, failures by test, warnings, and the line for scripts last. Raises CannotRun."""
 
     def line(text: str, style: str = "", indent: int = 0) -> None:
         # Text, not markup: a message may hold brackets. Not wrapped: commands are to be copied.

@@ -9,13 +9,12 @@ from reports.evidence import NOT_RUN, UNEXPECTED, Evidence, printable, write_fil
 from reports.summary import explain
 
 
-def write_tap(out: Path) -> Path:
-    """Write `out`/results.tap; the result is its path. Raises WrongUse when `out` holds no run, else CannotRun.
+def write_tap(evidence: Evidence) -> Path:
+    """Write results.tap beside the evidence; the result is its path. Raises CannotRun.
 
     xfail is `not ok … # TODO`, which does not fail a run; xpass is `not ok`, for it does. Messages follow as comments.
     """
-    evidence = Evidence(out)
-    return write_file(out / "results.tap", lambda file: _write(evidence, file))
+    return write_file(evidence.out / "results.tap", lambda file: _write(evidence, file))
 
 
 def _write(evidence: Evidence, file: TextIOWrapper) -> None:

@@ -701,17 +701,18 @@ def report(directories: Sequence[str], html: bool, junit: bool) -> int:
     """Print what runs found and write their reports (all of them, unless some are named)."""
     from rich.console import Console
 
+    from reports.evidence import Evidence
     from reports.html import write_html
     from reports.junit import write_junit
     from reports.summary import print_summary
 
     for directory in directories:
-        folder = _run_folder(directory)
+        evidence = Evidence(_run_folder(directory))
         if html or not junit:
-            write_html(folder)
+            write_html(evidence)
         if junit or not html:
-            write_junit(folder)
-        print_summary(folder, Console(highlight=False))
+            write_junit(evidence)
+        print_summary(evidence, Console(highlight=False))
     return 0
 
 

@@ -400,14 +400,14 @@ class _Session:
         from reports.summary import print_summary
 
         console = Console(highlight=False)
+        evidence = Evidence(self.out)
         if self.request.matrix:
-            evidence = [Evidence(self.out)]
-            page = write_matrix(evidence, self.out / "matrix.html")
-            print_matrix(evidence, page, console)
+            page = write_matrix([evidence], self.out / "matrix.html")
+            print_matrix([evidence], page, console)
         else:
-            write_junit(self.out)
-            write_html(self.out)
-            print_summary(self.out, console)
+            write_junit(evidence)
+            write_html(evidence)
+            print_summary(evidence, console)
 
     def _write(self, journal: Journal, *, finished: bool) -> None:
         """Write run.json."""

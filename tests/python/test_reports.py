@@ -44,7 +44,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def summary(out: Path) -> str:
     console = Console(file=io.StringIO(), width=100, no_color=True)
-    print_summary(out, console)
+    print_summary(Evidence(out), console)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
@@ -88,7 +88,7 @@ def test_an_unfinished_run_says_so(small: Path) -> None:
     run = json.loads((small / "run.json").read_text())
     (small / "run.json").write_text(json.dumps({**run, "finished": False}))
     assert "the run has not finished" in summary(small)
-    assert "not finished" in write_html(small).read_text()
+    assert "not finished" in write_html(Evidence(small)).read_text()
 
 
 @pytest.mark.parametrize(
@@ -110,10 +110,10 @@ def test_a_foreign_line_is_wrong_use(small: Path, line: str) -> None:
 
 def test_a_directory_without_a_run_is_wrong_use(tmp_path: Path) -> None:
     with pytest.raises(WrongUse, match="holds no run"):
-        write_html(tmp_path)
+        write_html(Evidence(tmp_path))
     (tmp_path / "run.json").write_text("{")
     with pytest.raises(WrongUse, match="is not JSON"):
-        write_junit(tmp_path)
+        write_junit(Evidence(tmp_path))
     (tmp_path / "run.json").write_text('{"format":2}')
     with pytest.raises(WrongUse, match="format is 2; this version of assay reads format 1"):
         summary(tmp_path)
@@ -122,18 +122,18 @@ def test_a_directory_without_a_run_is_wrong_use(tmp_path: Path) -> None:
 def test_a_run_without_cases_can_be_reported(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text('{"format":1,"finished":true,"targets":[{"name":"mpich@5.0.2/np2"}]}')
     assert summary(tmp_path).endswith(summary_line(Counter()) + "\n")
-    assert "No case was judged" in write_html(tmp_path).read_text()
-    assert junitparser.JUnitXml.fromfile(str(write_junit(tmp_path))).tests == 0
+    assert "No case was judged" in write_html(Evidence(tmp_path)).read_text()
+    assert junitparser.JUnitXml.fromfile(str(write_junit(Evidence(tmp_path)))).tests == 0
 
 
 @pytest.mark.parametrize("write", [write_html, write_junit])
 def test_a_full_disk_leaves_the_old_report(small: Path, write: Any) -> None:
-    report = write(small)
+    report = write(Evidence(small))
     before = report.read_bytes()
     part = report.with_name(report.name + ".part")
     part.symlink_to("/dev/full")
     with pytest.raises(CannotRun, match="No space left on device"):
-        write(small)
+        write(Evidence(small))
     assert report.read_bytes() == before and not part.is_symlink()
 
 
@@ -203,13 +203,13 @@ def test_a_message_cannot_drive_the_terminal(small: Path) -> None:
 
 
 def test_junit_is_the_golden_one(small: Path) -> None:
-    assert write_junit(small).read_text() == (GOLDEN / "junit.xml").read_text()
+    assert write_junit(Evidence(small)).read_text() == (GOLDEN / "junit.xml").read_text()
 
 
 def test_junit_is_read_back_by_junitparser(sample: Path) -> None:
     evidence = Evidence(sample)
     counts = evidence.counts()
-    xml = junitparser.JUnitXml.fromfile(str(write_junit(sample)))
+    xml = junitparser.JUnitXml.fromfile(str(write_junit(Evidence(sample))))
     assert (xml.tests, xml.failures, xml.errors, xml.skipped) == (
         counts.total(),
         counts["fail"] + counts["xpass"],
@@ -263,7 +263,7 @@ class Page(HTMLParser):
 
 
 def test_the_matrix_holds_what_the_evidence_holds(sample: Path) -> None:
-    matrix = Page(write_html(sample).read_text()).matrix
+    matrix = Page(write_html(Evidence(sample)).read_text()).matrix
     expected: Counter[tuple[str, str, str, str, str]] = Counter()
     for line in (sample / "cases.jsonl").read_text().splitlines():
         record = json.loads(line)
@@ -284,7 +284,7 @@ def test_the_matrix_holds_what_the_evidence_holds(sample: Path) -> None:
 
 
 def test_the_page_tells_every_case_that_did_not_pass(sample: Path) -> None:
-    page = Page(write_html(sample).read_text())
+    page = Page(write_html(Evidence(sample)).read_text())
     told: Counter[tuple[str | None, str | None]] = Counter()
     for target in TARGETS:
         for status, count in Evidence(sample).counts(target).items():
@@ -297,7 +297,7 @@ def test_the_page_tells_every_case_that_did_not_pass(sample: Path) -> None:
 
 
 def test_the_page_loads_nothing(sample: Path) -> None:
-    text = write_html(sample).read_text()
+    text = write_html(Evidence(sample)).read_text()
     page = Page(text)
     assert page.loads == [] and page.handlers == []
     assert page.tags["script"] == 2 and "default-src 'none'" in text
@@ -307,12 +307,12 @@ def test_the_page_loads_nothing(sample: Path) -> None:
 
 def test_hostile_evidence_stays_text(tmp_path: Path) -> None:
     write_hostile(tmp_path)
-    page = Page(write_html(tmp_path).read_text())
+    page = Page(write_html(Evidence(tmp_path)).read_text())
     assert page.tags["img"] == 0 and page.tags["script"] == 2 and page.handlers == []
     assert page.links == []  # the link was a javascript: one
     assert page.text.count('<img src=x onerror="window.hacked=1">{{ 7*7 }}\\x1b[31m\\x00') >= 10
     assert "\x1b" not in summary(tmp_path)
-    assert junitparser.JUnitXml.fromfile(str(write_junit(tmp_path))).tests == 4
+    assert junitparser.JUnitXml.fromfile(str(write_junit(Evidence(tmp_path)))).tests == 4
 
 
 def write_hostile(out: Path) -> None:
@@ -339,9 +339,9 @@ def write_hostile(out: Path) -> None:
 
 def test_too_many_failures_are_cut_fairly(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = Path(shutil.copytree(sample, tmp_path / "out"))
-    whole = Page(write_html(out).read_text()).states
+    whole = Page(write_html(Evidence(out)).read_text()).states
     monkeypatch.setattr(html, "MAX_CASES", 12)
-    page = Page(write_html(out).read_text())
+    page = Page(write_html(Evidence(out)).read_text())
     assert page.states.total() == 12
     assert f"{whole.total() - 12} more are in cases.jsonl" in page.text
     # Every status that fails the run is still there.
@@ -357,14 +357,14 @@ def test_long_messages_are_cut(small: Path) -> None:
     line = {"case": "p2p.a", "target": "t", "status": "fail", "ranks": [{"rank": 0, "message": "x" * 1_000_000}]}
     with (small / "cases.jsonl").open("a") as file:
         file.write(json.dumps(line) + "\n")
-    page = write_html(small)
+    page = write_html(Evidence(small))
     assert "996,000 more characters in cases.jsonl" in page.read_text() and page.stat().st_size < 100_000
 
 
 def test_100_000_passing_cases_make_a_small_page(tmp_path: Path) -> None:
     write_sample(tmp_path, 50_000, failures=False)
     begin = time.process_time()
-    page = write_html(tmp_path)
+    page = write_html(Evidence(tmp_path))
     assert time.process_time() - begin < 20  # 1.5 s on an idle machine
     assert Evidence(tmp_path).counts()["pass"] == 100_000
     assert page.stat().st_size < 1_000_000
@@ -379,11 +379,11 @@ def test_printable_keeps_lines() -> None:
 
 
 def test_tap_is_the_golden_one(small: Path) -> None:
-    assert write_tap(small).read_text() == (GOLDEN / "results.tap").read_text()
+    assert write_tap(Evidence(small)).read_text() == (GOLDEN / "results.tap").read_text()
 
 
 def test_markdown_is_the_golden_one(small: Path) -> None:
-    assert write_markdown(small).read_text() == (GOLDEN / "report.md").read_text()
+    assert write_markdown(Evidence(small)).read_text() == (GOLDEN / "report.md").read_text()
 
 
 def test_hostile_evidence_makes_no_tap_lines_and_no_markup(tmp_path: Path) -> None:
@@ -391,7 +391,7 @@ def test_hostile_evidence_makes_no_tap_lines_and_no_markup(tmp_path: Path) -> No
     with (tmp_path / "cases.jsonl").open("a") as file:
         record = {"case": "p2p.z/a=# SKIP\nok 9", "target": "t|<b>", "status": "fail", "reason": "x\nok 10 - forged"}
         file.write(json.dumps(record) + "\n")
-    lines = write_tap(tmp_path).read_text().splitlines()
+    lines = write_tap(Evidence(tmp_path)).read_text().splitlines()
     assert lines[1] == "1..5"
     assert [line.split(" - ")[0] for line in lines[2:] if not line.startswith("#")] == [
         "not ok 1",
@@ -401,5 +401,5 @@ def test_hostile_evidence_makes_no_tap_lines_and_no_markup(tmp_path: Path) -> No
         "not ok 5",
     ]
     assert "not ok 5 - t|<b> p2p.z/a=\\# SKIP ok 9" in lines
-    text = write_markdown(tmp_path).read_text()
+    text = write_markdown(Evidence(tmp_path)).read_text()
     assert "<img" not in text.replace("\\<", "") and "t\\|\\<b\\>" in text
