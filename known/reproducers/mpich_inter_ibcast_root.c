@@ -3,7 +3,8 @@
  * build: mpicc mpich_inter_ibcast_root.c -o mpich_inter_ibcast_root        run: mpiexec -n 4 ./mpich_inter_ibcast_root
  * MPI-5.0 section 6.4: data is broadcast from the root to all processes of the other group; 6.12.2 for MPI_Ibcast.
  * expected: each process of the other group gets the data of the root.
- * observed: some of them return from MPI_Wait with their buffers as they were.
+ * observed: some of them return from MPI_Wait with their buffers as they were; with 5 processes, whose groups differ in
+ *   size, an assertion ends those whose group has no process of the root's rank.
  */
 // run: np=4 timeout=20
 #include <mpi.h>
