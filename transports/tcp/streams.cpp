@@ -252,7 +252,7 @@ bool streams_wire::give(peer to, unsigned stream, std::shared_ptr<departing> con
     if (inner_->send(peers_[to].inner[stream], head.data(), pieces_, {}, how, flying.get())) return true;
     peers_[to].busy[stream] = true;
     ++it->flying;
-    flying.release();
+    static_cast<void>(flying.release()); // it comes back as the token of what was sent
     return false;
 }
 
