@@ -65,7 +65,7 @@ def ask(page: Path, tmp_path: Path, script: str) -> Any:
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("sample")
     write_sample(out, 10_000)
-    write_html(out)
+    write_html(Evidence(out))
     return out
 
 
@@ -201,7 +201,7 @@ def test_the_page_asks_the_network_for_nothing(sample: Path, tmp_path: Path) -> 
 def test_hostile_evidence_does_nothing(tmp_path: Path) -> None:
     write_hostile(tmp_path)
     answer = ask(
-        write_html(tmp_path),
+        write_html(Evidence(tmp_path)),
         tmp_path,
         """
         document.querySelectorAll("button:not(.copy)").forEach((button) => button.click());
