@@ -146,7 +146,7 @@ def selection_options(function: Decorated) -> Decorated:
             for axis, what in AXES.items()
         ),
         click.option("--axis", multiple=True, metavar="NAME=LIST", help="Only these values of any axis; repeated."),
-        click.option("--select", multiple=True, metavar="GLOB", help="Only case names that match; repeated."),
+        click.option("--select", multiple=True, metavar="GLOB", help="Only case names that match; {a,b} is a or b."),
         click.option(
             "--threads", default=1, metavar="N", type=click.IntRange(1, 256), help="Threads a rank. Default: 1."
         ),
@@ -159,6 +159,22 @@ def selection_options(function: Decorated) -> Decorated:
 def comma_list(words: Iterable[str]) -> list[str]:
     """`("a,b", "c")` → [a, b, c]."""
     return [part.strip() for word in words for part in word.split(",") if part.strip()]
+
+
+def globs(words: Iterable[str]) -> list[str]:
+    """As comma_list, and `{a,b}` is a or b, as in lists of known failures: `("x/{a,b}",)` → [x/a, x/b]."""
+    found: dict[str, None] = {}
+    waiting = list(reversed(list(words)))
+    while waiting:
+        word = waiting.pop()
+        if braces := re.search(r"\{([^{}]*)\}", word):
+            before, behind = word[: braces.start()], word[braces.end() :]
+            waiting += [before + part + behind for part in reversed(braces[1].split(","))]
+        elif set("{}") & set(word):
+            raise WrongUse(f"--select {word}: braces that do not pair up; {{a,b}} is a or b")
+        else:
+            found |= dict.fromkeys(comma_list([word]))
+    return list(found)
 
 
 def _mpis(given: Sequence[str], suites: Sequence[str] = ()) -> list[str]:
@@ -223,7 +239,7 @@ def _selection(given: Mapping[str, Any]) -> Selection:
         given["profile"],
         comma_list(given["suite"]),
         axes,
-        comma_list(given["select"]),
+        globs(given["select"]),
         given["threads"],
     )
 

@@ -148,6 +148,19 @@ def test_selection_that_matches_nothing_writes_nothing(world: World, capsys: pyt
     assert not world.out.exists()
 
 
+@pytest.mark.parametrize(
+    ("given", "globs"),
+    [
+        (["a/x=1,b/*", "^c/*"], ["a/x=1", "b/*", "^c/*"]),
+        (["a/x={1,2}/y={p,q}"], ["a/x=1/y=p", "a/x=1/y=q", "a/x=2/y=p", "a/x=2/y=q"]),
+        (["^a/{x,y{1,2}},b"], ["^a/x", "b", "^a/y1", "^a/y2"]),
+        (["a/x={1,}"], ["a/x=1", "a/x="]),
+    ],
+)
+def test_globs_of_cases_may_have_braces(given: list[str], globs: list[str]) -> None:
+    assert sorted(cli.globs(given)) == sorted(globs)
+
+
 def test_resume_runs_what_is_left(world: World) -> None:
     assert cli.main(["run", "--out", "out", "--order", "shuffle"]) == 0
     journal, record = world.out / "cases.jsonl", world.record()
@@ -236,6 +249,7 @@ def test_folder_that_holds_a_run(world: World, capsys: pytest.CaptureFixture[str
         (["run", "--axis", "comm"], "--axis comm: use NAME=LIST"),
         (["run", "--suite", "fakee"], "unknown suite 'fakee'; did you mean fake?"),
         (["run", "--axis", "n=77"], "unknown n '77'"),
+        (["run", "--select", "fake.case/n={1,2"], "--select fake.case/n={1,2: braces that do not pair up"),
         (["run", "--env", "A"], "--env A: use NAME=VALUE"),
         (["run", "--preload", "/no/lib.so"], "there is no such library"),
         (["run", "--known", "/no/file.toml"], "cannot read /no/file.toml"),
