@@ -3,7 +3,7 @@
  * build: mpicc mpich_iallgatherv_brucks.c -o brucks       run: mpiexec -n 2 ./brucks
  * MPI-5.0 section 6.7: block j goes to displs[j]; what lies between the blocks is left alone.
  * expected: the block of rank 1 at displacement 3.
- * observed: at displacement 1 (MPICH 5.0.2).
+ * observed: at displacement 1 (MPICH 4.0.2 to 5.0.2).
  */
 // run: np=2 timeout=20
 #include <mpi.h>

@@ -25,11 +25,12 @@ int main(int argc, char** argv) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, counting);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, counting);
     MPI_Type_contiguous(-1, MPI_INT, &type);
-    if (calls[0] + calls[1] == 0) printf("N/A: the error is not noticed\n");
+    if (MPI_VERSION < 4) printf("N/A: the library is one of MPI-%d\n", MPI_VERSION);
+    else if (calls[0] + calls[1] == 0) printf("N/A: the error is not noticed\n");
     else
         printf("%s: calls for MPI_COMM_WORLD: %d, for MPI_COMM_SELF: %d\n", calls[0] ? "BUG" : "OK", calls[0],
                calls[1]);
     MPI_Errhandler_free(&counting);
     MPI_Finalize();
-    return calls[0] != 0;
+    return MPI_VERSION >= 4 && calls[0] != 0;
 }

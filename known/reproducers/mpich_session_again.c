@@ -1,13 +1,13 @@
 /* A second session, behind the end of the first one, hangs or crashes.
  *
- * build: mpicc mpich_session_again.c -o again       run: mpiexec -n 3 ./again
+ * build: mpicc mpich_session_again.c -o again       run: mpiexec -n 4 ./again
  * MPI-5.0 section 11.3: a process may initialize and finalize MPI by sessions any number of times, also without MPI_Init.
  * expected: OK.
  * observed: SIGSEGV or an internal error in MPI_Session_init or MPI_Comm_create_from_group (MPICH 4.0, Intel MPI 2021.19,
  *   Open MPI 5.0.11); now and then processes wait for ever in MPI_Comm_create_from_group, or it ends them with
  *   "Message truncated" in an allgather of its own (MPICH 5.0.2, mostly on a machine with fewer cores than processes).
  */
-// run: np=3 timeout=20 runs=40
+// run: np=4 timeout=20 runs=40
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>

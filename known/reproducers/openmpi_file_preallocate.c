@@ -1,17 +1,19 @@
-/* Open MPI: MPI_File_preallocate of more than a file has fails on some processes, or the processes get out of step.
+/* Open MPI: MPI_File_preallocate fails on a process, which leaves the collective call without the others.
  *
  * build: mpicc openmpi_file_preallocate.c -o file_preallocate        run: mpiexec -n 2 ./file_preallocate
  * MPI-5.0 section 14.2.5: MPI_File_preallocate is collective; all processes in the group pass identical values for size.
- * expected: MPI_SUCCESS on all processes, 50 times.
- * observed: an undefined error code on processes other than the first one, which then leave the call without the others: the next
- *   collective call never returns (Open MPI 4.1).
+ * expected: MPI_SUCCESS on all processes, 100 times.
+ * observed: an undefined error code on processes other than the first one, or a later collective call never returns
+ *   (Open MPI 4.1 and 5.0).
  */
-// run: np=2 timeout=30
+// run: np=2 timeout=30 runs=3
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+enum { n = 64 };
 
 static void bug(int number) {
     (void)number;
@@ -20,26 +22,39 @@ static void bug(int number) {
     _Exit(1);
 }
 
+/* What was written, and the size, are known to all (section 14.6.1). */
+static void settle(MPI_File file) {
+    MPI_File_sync(file);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_File_sync(file);
+}
+
 int main(int argc, char** argv) {
     char const* const name = "/tmp/assay_file_preallocate";
-    char data[4096] = {0};
+    char data[n] = {0};
     int rank, bad = 0;
+    MPI_Offset bytes;
     MPI_File file;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     signal(SIGALRM, bug);
     alarm(15);
-    for (int i = 0; i < 50 && !bad; ++i) {
-        MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
-                      &file);
-        MPI_File_write_at(file, rank * (MPI_Offset)sizeof data, data, sizeof data, MPI_BYTE, MPI_STATUS_IGNORE);
-        MPI_File_sync(file);
-        MPI_Barrier(MPI_COMM_WORLD);
-        bad = MPI_File_preallocate(file, 3 * sizeof data) != MPI_SUCCESS;
+    for (int i = 0; i < 100 && !bad; ++i) {
+        MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &file);
+        settle(file);
+        MPI_File_seek(file, rank * n, MPI_SEEK_SET);
+        MPI_File_write(file, data, n, MPI_BYTE, MPI_STATUS_IGNORE);
+        settle(file);
+        MPI_File_get_size(file, &bytes);
+        settle(file);
+        bad = MPI_File_preallocate(file, bytes * 3 / 2) != MPI_SUCCESS;
         if (bad) printf("BUG: rank %d: MPI_File_preallocate returns an error\n", rank);
         fflush(stdout);
-        MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
+        settle(file);
         MPI_File_close(&file);
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank == 0) unlink(name);
+        MPI_Barrier(MPI_COMM_WORLD);
     }
     if (rank == 0 && !bad) puts("OK");
     MPI_Finalize();

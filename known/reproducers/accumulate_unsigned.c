@@ -1,10 +1,10 @@
 /* Open MPI: MPI_Accumulate with MPI_MIN and MPI_MAX compares unsigned integers of 8 bytes as signed ones.
  *
- * build: mpicc openmpi_accumulate_unsigned.c -o accumulate_unsigned     run: mpiexec -n 2 ./accumulate_unsigned  (or more)
+ * build: mpicc accumulate_unsigned.c -o accumulate_unsigned     run: mpiexec -n 2 ./accumulate_unsigned  (or more)
  * MPI-5.0 sections 12.3.4.1 and 6.9.2: MPI_MIN and MPI_MAX of MPI_UNSIGNED_LONG are the minimum and maximum of unsigned
  *   long.
  * expected: the minimum of 1 and 2^63 is 1, the maximum is 2^63.
- * observed: the other way round (Open MPI 5.0.11).
+ * observed: the other way round (Open MPI 5.0.11, MPICH 4.0.2).
  */
 // run: np=2 timeout=20
 #include <mpi.h>
