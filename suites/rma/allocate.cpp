@@ -1,0 +1,87 @@
+// Windows of MPI_Win_allocate without a byte to spare, of the same or of different sizes on the ranks (MPI-5.0 sections
+// 12.2.2 and 12.2.6): all of the memory that a rank is given is its window.
+#include "suites/rma/window.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "mpi_calls.hpp"
+
+using namespace assay;
+using namespace assay::rma;
+
+namespace {
+
+axis<int> const widths("bytes", {{{"1", "", "one byte on rank 0", nullptr}, 1},
+                                 {{"8", "", "8 bytes on rank 0", nullptr}, 8},
+                                 {{"24", "", "24 bytes on rank 0", nullptr}, 24},
+                                 {{"63", "", "63 bytes on rank 0", nullptr}, 63},
+                                 {{"4097", "", "4097 bytes on rank 0", nullptr}, 4097}});
+
+enum class spread { same, growing, every_second };
+axis<spread> const
+    spreads("sizes", {{{"same", "", "all ranks have as much", nullptr}, spread::same},
+                      {{"growing", "", "each rank has a byte more than the one before", nullptr}, spread::growing},
+                      {{"every_second", "", "ranks 1, 3, 5 … have no memory", nullptr}, spread::every_second}});
+
+std::size_t bytes_of(int rank, int width, spread how) {
+    if (how == spread::every_second && rank % 2 == 1) return 0;
+    return static_cast<std::size_t>(how == spread::growing ? width + rank : width);
+}
+
+unsigned char mark(int from, std::size_t at) {
+    return static_cast<unsigned char>(1 + (static_cast<std::size_t>(from) * 29 + at) % 251);
+}
+
+} // namespace
+
+ASSAY_TEST(rma, allocate, requirements{"rma.allocate", "rma.attributes"},
+           over(axis_use{&widths}, axis_use{&spreads},
+                only(syncs(), [](sync_way s) { return s == sync_way::fence || s == sync_way::lock_exclusive; }),
+                communicators::intra()),
+           note{"each rank puts into all of the memory of its right neighbour"}) {
+    bool const fence = mpi.at(syncs()) == sync_way::fence;
+    int const right = (mpi.rank + 1) % mpi.size, left = (mpi.rank + mpi.size - 1) % mpi.size;
+    auto const own = bytes_of(mpi.rank, mpi.at(widths), mpi.at(spreads));
+    auto const there = bytes_of(right, mpi.at(widths), mpi.at(spreads));
+    unsigned char* base = nullptr;
+    MPI_Win win = MPI_WIN_NULL;
+    if (!mpi.ok(MPI_Win_allocate(static_cast<MPI_Aint>(own), 1, MPI_INFO_NULL, mpi.comm, &base, &win))) return;
+    mpi.ok(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
+    if (own > 0) {
+        void* attribute = nullptr;
+        int flag = 0;
+        mpi.ok(MPI_Win_get_attr(win, MPI_WIN_BASE, &attribute, &flag));
+        mpi.check(flag == 1 && attribute == base, "window",
+                  "MPI_WIN_BASE is not the address that MPI_Win_allocate returned");
+    }
+
+    auto const locked = [&](int kind, int rank, auto access) {
+        if (!fence) mpi.ok(MPI_Win_lock(kind, rank, 0, win));
+        access();
+        if (!fence) mpi.ok(MPI_Win_unlock(rank, win));
+    };
+    auto const meet = [&] {
+        if (fence) mpi.ok(MPI_Win_fence(0, win));
+        else barrier(mpi);
+    };
+    std::vector<unsigned char> out(there);
+    for (std::size_t i = 0; i < there; ++i) out[i] = mark(mpi.rank, i);
+    meet();
+    locked(MPI_LOCK_EXCLUSIVE, mpi.rank, [&] { std::fill_n(base, own, poison_byte); });
+    meet();
+    locked(MPI_LOCK_EXCLUSIVE, right, [&] {
+        auto const n = static_cast<int>(there);
+        mpi.ok(MPI_Put(out.data(), n, MPI_BYTE, right, 0, n, MPI_BYTE, win));
+    });
+    meet();
+    locked(MPI_LOCK_EXCLUSIVE, mpi.rank, [&] {
+        for (std::size_t i = 0; i < own; ++i)
+            if (!mpi.check(base[i] == mark(left, i), "data",
+                           fmt::format("byte {} of a window of {} bytes is {:#04x}, expected {:#04x} from rank {}", i,
+                                       own, base[i], mark(left, i), left)))
+                break;
+    });
+    meet();
+    mpi.ok(MPI_Win_free(&win));
+}
