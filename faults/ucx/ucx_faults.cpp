@@ -1,5 +1,6 @@
 // libassay_ucx_faults.so: preloaded before UCX, plants the fault that ASSAY_FAULT names between a program and UCX.
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -240,7 +241,9 @@ struct held_put {
     ucp_rkey_h key;
 };
 static std::vector<held_put> late_puts;
-static long looks = 0;
+// Longer than the other side can be kept from looking on a busy machine.
+constexpr std::chrono::seconds held_back{1};
+static std::chrono::steady_clock::time_point release;
 
 static void put_now() {
     REAL(ucp_put_nbx);
@@ -254,16 +257,16 @@ static void put_now() {
 
 unsigned ucp_worker_progress(ucp_worker_h worker) {
     REAL(ucp_worker_progress);
-    if (!late_puts.empty() && ++looks > 2000) put_now();
+    if (!late_puts.empty() && std::chrono::steady_clock::now() > release) put_now();
     return real(worker);
 }
 
 ucs_status_ptr_t ucp_put_nbx(ucp_ep_h ep, void const* buffer, std::size_t count, std::uint64_t address, ucp_rkey_h key,
                              ucp_request_param_t const* param) {
     REAL(ucp_put_nbx);
-    if (planted("put_delayed") && count > 64) {
+    if ((planted("put_delayed") || planted("flush_skipped")) && count > 64) {
         late_puts.push_back({ep, buffer, count, address, key});
-        looks = 0;
+        release = std::chrono::steady_clock::now() + held_back;
         return nullptr;
     }
     if (planted("put_short") && count > 0) --count;
@@ -362,6 +365,7 @@ ucs_status_t ucp_config_modify(ucp_config_t* config, char const* name, char cons
 void ucp_worker_destroy(ucp_worker_h worker) {
     REAL(ucp_worker_destroy);
     if (planted("descriptor_leak")) dup(0);
+    late_puts.clear(); // their endpoints go with the worker
     real(worker);
 }
 

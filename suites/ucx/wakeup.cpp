@@ -53,10 +53,14 @@ bool readable(int descriptor, int milliseconds) {
     return poll(&wait, 1, milliseconds) == 1;
 }
 
-// Arms the worker once there is nothing to do.
+// Arms the worker once there is nothing to do: it may be armed with events that only progress takes away, and over tcp
+// its descriptor then stays readable (ucp_worker_arm: drain first).
 ucs_status_t arm(worker& w) {
     ucs_status_t status = UCS_ERR_BUSY;
-    w.until([&] { return (status = ucp_worker_arm(w.handle)) != UCS_ERR_BUSY; });
+    w.until([&] {
+        while (ucp_worker_progress(w.handle) != 0) {}
+        return (status = ucp_worker_arm(w.handle)) != UCS_ERR_BUSY;
+    });
     return status;
 }
 
