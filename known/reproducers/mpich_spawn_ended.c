@@ -7,7 +7,7 @@
  * observed: on parents other than the root, now and then: "Endpoint timeout", behind UCX's "open(/proc/PID/fd/N) failed"
  *   (MPICH 5.0.2 over UCX: the root answers the child before the others have mapped its shared memory).
  */
-// run: np=4 timeout=60
+// run: np=4 timeout=120
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
         char* words[] = {libraries, self, NULL};
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
         int const cannot = getenv("I_MPI_ROOT") && !getenv("I_MPI_SPAWN"); // Intel MPI ends the job then
-        for (int round = 0; round < 60 && !worst && !cannot; ++round) {
+        for (int round = 0; round < 20 && !worst && !cannot; ++round) {
             int const error =
                 MPI_Comm_spawn("/usr/bin/env", words, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &child, MPI_ERRCODES_IGNORE);
             failed = error != MPI_SUCCESS ? 1 + (round == 0 && rank == 0) : 0; // 2: spawning does not work at all
