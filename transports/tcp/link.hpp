@@ -8,6 +8,8 @@
 #include <cstring>
 #include <deque>
 #include <memory>
+#include <sys/epoll.h>
+#include <vector>
 
 namespace assay::tcp {
 
@@ -58,15 +60,26 @@ struct link {
     static constexpr std::size_t greeting_size = 80;
     static constexpr char magic[9] = "assaytcp"; // 8 characters
     static constexpr int ended = -1;             // the other side said that nothing more comes
+    // Instead of a segment's size: what comes behind this was sent after all that goes over the sender's own connection whose
+    // serial number is the beginning of the head.
+    static constexpr std::uint64_t moved = ~std::uint64_t{0};
 
     int fd = -1;
     std::size_t number = 0;
     int error = 0;
     int deaf = 0; // why nothing more can be written; what the other side has sent before is still read
-    bool connecting = false, watched = false, corked = false;
-    bool known = false;   // `from` is valid
-    bool greeted = false; // what comes next is a segment
+    bool connecting = false, corked = false;
+    unsigned watched = EPOLLIN; // the events that are asked for
+    bool known = false;         // `from` is valid
+    bool greeted = false;       // what comes next is a segment
+    bool ours = false;          // this side has made it
+    bool leaving = false;       // behind what is queued nothing more goes here
+    bool written_off = false;   // the other side has been told so
     wire::peer from = 0;
+    std::uint32_t serial = 0; // its number among those that its maker has made
+    // What comes here is behind all that comes over the peer's connection of this serial number (0: of none).
+    std::uint32_t waits_for = 0;
+    std::vector<std::byte> stash; // what came so far
 
     std::array<std::byte, greeting_size> partial; // of a greeting or of a size and head
     std::size_t partial_size = 0;
@@ -85,16 +98,18 @@ struct link {
 
     void greet(wire::address const& self) {
         std::array<std::byte, greeting_size> bytes{};
-        std::uint64_t const size = self.size();
+        std::uint64_t const size = self.size() | std::uint64_t{serial} << 32;
         std::memcpy(bytes.data(), magic, 8);
         std::memcpy(bytes.data() + 8, &size, sizeof size);
         std::memcpy(bytes.data() + 16, self.data(), self.size());
         queue.emplace_back(bytes);
         greeted = true; // the other side never greets on this connection
     }
-    static bool understand(std::byte const* bytes, wire::address& who) {
+    bool understand(std::byte const* bytes, wire::address& who) {
         std::uint64_t size = 0;
         std::memcpy(&size, bytes + 8, sizeof size);
+        serial = static_cast<std::uint32_t>(size >> 32);
+        size &= 0xffff'ffff;
         if (std::memcmp(bytes, magic, 8) != 0 || size > wire::longest_address) return false;
         who.assign(reinterpret_cast<char const*>(bytes) + 16, size);
         return true;

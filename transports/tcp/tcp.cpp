@@ -18,6 +18,7 @@
 #include <system_error>
 #include <unistd.h>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace assay::tcp {
@@ -105,6 +106,7 @@ private:
         address const* where = nullptr; // the key in by_address_
         link* out = nullptr;            // the connection that segments for this peer go by
         unsigned links = 0;             // connections that are open
+        std::uint32_t ended = 0;        // the serial number of the last of its connections over which all has come
         bool refused = false;           // the last one that was tried
     };
 
@@ -119,7 +121,10 @@ private:
     bool read_hot();
     void parse(link& one, std::byte const* data, std::size_t size);
     bool greeted(link& one);
-    void begin(link& one);
+    bool begin(link& one);
+    void move(link& from, link& to);
+    void write_off(link& one);
+    void order_behind(link const& gone, int error);
     void end_payload(link& one);
     void drop(link& one, int error);
     void mark_broken(link& one, int error);
@@ -142,6 +147,7 @@ private:
     std::unique_ptr<std::byte[]> scratch_;
     link* hot_ = nullptr; // brought something last
     int hot_polls_ = 0, cold_polls_ = 0;
+    std::uint32_t serial_ = 0; // of the last connection that was made here
     std::unique_ptr<::assay::wire::pcap> pcap_;
     ::assay::wire::counters counted_;
     bool moved_ = false;
@@ -202,7 +208,8 @@ link* tcp_wire::connect(peer to) {
     int const fd = socket(as_sockaddr(where)->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     link& one = add(fd); // without a descriptor it is broken from the beginning
     one.from = to;
-    one.known = true;
+    one.known = one.ours = true;
+    one.serial = ++serial_;
     peers_[to].out = &one;
     peers_[to].refused = false;
     ++peers_[to].links;
@@ -238,10 +245,11 @@ void tcp_wire::show(link& one, address const& there, bool called) {
 
 // Asks for EPOLLOUT only while there is something to write.
 void tcp_wire::watch(link& one) {
-    bool const wanted = one.connecting || (!one.queue.empty() && !one.deaf);
+    unsigned const wanted =
+        (one.connecting || (!one.queue.empty() && !one.deaf) ? EPOLLOUT : 0u) | (one.waits_for == 0 ? EPOLLIN : 0u);
     if (wanted == one.watched || one.error) return;
     one.watched = wanted;
-    epoll_event event{.events = EPOLLIN | (wanted ? EPOLLOUT : 0u), .data = {.ptr = &one}};
+    epoll_event event{.events = wanted, .data = {.ptr = &one}};
     epoll_ctl(epoll_, EPOLL_CTL_MOD, one.fd, &event);
 }
 
@@ -373,7 +381,14 @@ void tcp_wire::write(link& one) {
         counted_.bytes_sent += static_cast<std::uint64_t>(n);
         one.written(static_cast<std::size_t>(n), [this](void* token) { sink_.sent(token); });
     }
+    if (one.leaving && one.queue.empty()) write_off(one);
     watch(one);
+}
+
+void tcp_wire::write_off(link& one) {
+    if (std::exchange(one.written_off, true)) return;
+    ::shutdown(one.fd, SHUT_WR);
+    if (one.shown) one.shown->ended(true);
 }
 
 // Whether that was enough for this poll.
@@ -391,7 +406,7 @@ bool tcp_wire::read_hot() {
 
 // Reads what is there. A payload goes right into its place; what comes behind it, to the scratch buffer.
 void tcp_wire::read(link& one) {
-    for (int round = 0; round < reads_per_poll && !one.error; ++round) {
+    for (int round = 0; round < reads_per_poll && !one.error && one.waits_for == 0; ++round) {
         std::array<iovec, outgoing::most_pieces> pieces;
         std::size_t count = 0, direct = 0;
         bool const payload = one.in_payload && !one.payload.places().empty();
@@ -455,35 +470,60 @@ void tcp_wire::parse(link& one, std::byte const* data, std::size_t size) {
         size -= part;
         if (one.partial_size < whole) return;
         one.partial_size = 0;
-        if (one.greeted) begin(one);
-        else if (!greeted(one)) return mark_broken(one, EPROTO);
+        if (!(one.greeted ? begin(one) : greeted(one))) return mark_broken(one, EPROTO);
+        if (one.waits_for != 0) {
+            one.stash.assign(data, data + size);
+            return watch(one);
+        }
     }
 }
 
 // The maker of a connection has said who it is. It is answered on the same connection, unless there is another already.
 bool tcp_wire::greeted(link& one) {
     address who;
-    if (!link::understand(one.partial.data(), who) || who.size() < behind_) return false;
+    if (!one.understand(one.partial.data(), who) || who.size() < behind_) return false;
     one.greeted = true;
-    if (one.known) return true; // ours: the other side of it never greets
     one.from = reach(who);
     one.known = true;
     auto& about = peers_[one.from];
     ++about.links;
-    // A connection to itself has both ends here.
-    if (!about.out && who.compare(0, who.size() - behind_, self_) != 0) about.out = &one;
+    auto const order = who.compare(0, who.size() - behind_, self_);
+    if (order == 0) return true; // a connection to itself has both ends here
+    if (!about.out) about.out = &one;
+    else if (order < 0 && about.out->ours && !about.out->error && !about.out->deaf) move(*about.out, one);
     return true;
 }
 
-void tcp_wire::begin(link& one) {
+// Both have called: what comes next for the peer goes over its own connection.
+void tcp_wire::move(link& from, link& to) {
+    std::array<std::byte, link::prefix_size> mark{};
+    std::memcpy(mark.data(), &link::moved, sizeof link::moved);
+    std::memcpy(mark.data() + sizeof link::moved, &from.serial, sizeof from.serial);
+    to.queue.emplace_back(mark);
+    write(to);
+    peers_[to.from].out = &to;
+    from.leaving = true;
+    if (from.queue.empty()) write_off(from);
+}
+
+// False: it cannot be.
+bool tcp_wire::begin(link& one) {
     std::uint64_t size = 0;
     std::memcpy(&size, one.partial.data(), sizeof size);
+    if (size == link::moved) {
+        std::uint32_t serial = 0;
+        std::memcpy(&serial, one.partial.data() + sizeof size, sizeof serial);
+        if (!one.ours || serial == 0) return false;
+        if (peers_[one.from].ended < serial) one.waits_for = serial;
+        return true;
+    }
     ++counted_.segments_received;
     auto const placed = sink_.begun(one.from, one.partial.data() + sizeof size, size);
     one.token = placed.token;
     one.in_payload = true;
     one.payload.expect(size, placed.places);
     if (one.payload.missing() == 0) end_payload(one);
+    return true;
 }
 
 void tcp_wire::end_payload(link& one) {
@@ -526,16 +566,33 @@ void tcp_wire::drop(link& one, int error) {
         peers_[who].refused = error != 0;
     }
     bool const last = --peers_[who].links == 0;
+    if (!gone->ours && !error) peers_[who].ended = std::max(peers_[who].ended, gone->serial);
     for (auto const& segment : gone->queue)
         if (segment.token) sink_.failed(segment.token, error ? error : ECONNRESET);
     if (last) sink_.closed(who, error);
+    else order_behind(*gone, error);
+}
+
+// What was sent behind all that went over this connection: its turn has come, or it is lost with what was to come before.
+void tcp_wire::order_behind(link const& gone, int error) {
+    if (gone.leaving && !error && !gone.queue.empty()) error = ECONNRESET;
+    for (std::size_t k = 0; k < links_.size(); ++k) {
+        if (!links_[k] || !links_[k]->known || links_[k]->from != gone.from) continue;
+        auto& one = *links_[k];
+        bool const waits = !gone.ours && one.waits_for != 0 && one.waits_for <= gone.serial;
+        if (error && (waits || gone.leaving)) mark_broken(one, error);
+        if (error || !waits) continue;
+        one.waits_for = 0;
+        watch(one);
+        auto const data = std::exchange(one.stash, {});
+        parse(one, data.data(), data.size());
+    }
 }
 
 // What was written still arrives: without the shutdown a close with unread input would reset the connection.
 void tcp_wire::shut(link& one) {
     if (one.fd < 0) return;
-    ::shutdown(one.fd, SHUT_WR);
-    if (one.shown) one.shown->ended(true);
+    write_off(one);
     while (recv(one.fd, scratch_.get(), scratch_size, MSG_DONTWAIT) > 0) {}
     ::close(one.fd);
     one.fd = -1;

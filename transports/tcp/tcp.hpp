@@ -1,9 +1,13 @@
 // Segments over stream sockets. Addresses are socket addresses (sockaddr_in, sockaddr_in6).
 //
 // A connection begins with a greeting that names the address at which its maker listens, so that the other side can answer
-// on it. Then each segment is its size (8 bytes, this machine's byte order), its head and its payload. When two processes
-// connect to each other at the same time both connections stay, and each uses its own: a side sends to a peer
+// on it. Then each segment is its size (8 bytes, this machine's byte order), its head and its payload. A side sends to a peer
 // over one connection only, so that order is kept.
+//
+// When two processes call each other at the same time each uses its own connection at first. Both stay with that of the lower address:
+// over two, with data in one direction each, every segment would cost an acknowledgement of its own. The side with the higher address says
+// there which of its connections it has left, ends that one behind what it has sent, and the other side does not read on before it has seen
+// that end.
 //
 // With several streams there are so many connections to a peer. Segments go over them in parts, wherever there is room, and the receiver
 // puts them together in their order (streams.cpp).

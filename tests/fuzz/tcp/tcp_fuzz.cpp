@@ -200,6 +200,7 @@ void machine::greet(stream& on) {
     bytes.append(reinterpret_cast<char const*>(&size), sizeof size);
     bytes.append(on.who);
     bytes.resize(greeting_size);
+    size &= 0xffff'ffff; // above: a serial number
     bool const good = size <= wire::longest_address;
     on.who = good ? address(bytes, 16, static_cast<std::size_t>(size)) : address();
     for (auto const& one : streams_)
@@ -285,7 +286,11 @@ void machine::arrived(program::segment const& it) {
 bool machine::left(stream const& it) const {
     if (it.ended || it.fd < 0 || it.who.empty()) return false;
     if (it.who == self_ || mixed(it.who)) return false;
-    return it.written.size() - it.at >= (it.in_payload ? it.size : prefix_size);
+    auto const rest = it.written.size() - it.at;
+    constexpr auto moved = ~std::uint64_t{0}; // no size: what comes next waits for another connection
+    if (!it.in_payload && rest >= sizeof moved && std::memcmp(it.written.data() + it.at, &moved, sizeof moved) == 0)
+        return false;
+    return rest >= (it.in_payload ? it.size : prefix_size);
 }
 
 } // namespace
