@@ -317,7 +317,9 @@ int MPI_Win_get_name(MPI_Win win, char* name, int* length) {
 }
 
 int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint* size, int* unit, void* base) {
-    return PMPI_Win_shared_query(win, is(fault::shared_query_own) ? 0 : rank, size, unit, base);
+    int const code = PMPI_Win_shared_query(win, is(fault::shared_query_own) ? 0 : rank, size, unit, base);
+    if (is(fault::shared_query_rounded)) *size = (*size + 7) / 8 * 8;
+    return code;
 }
 
 } // extern "C"

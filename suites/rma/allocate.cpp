@@ -1,5 +1,5 @@
-// Windows of MPI_Win_allocate without a byte to spare, of the same or of different sizes on the ranks (MPI-5.0 sections
-// 12.2.2 and 12.2.6): all of the memory that a rank is given is its window.
+// Windows without a byte to spare, of the same or of different sizes on the ranks (MPI-5.0 sections 12.2.2, 12.2.3 and
+// 12.2.6): all of the memory that a rank is given is its window.
 #include "suites/rma/window.hpp"
 
 #include <algorithm>
@@ -24,6 +24,12 @@ axis<spread> const
                       {{"growing", "", "each rank has a byte more than the one before", nullptr}, spread::growing},
                       {{"every_second", "", "ranks 1, 3, 5 … have no memory", nullptr}, spread::every_second}});
 
+enum class maker { allocate, shared, apart };
+axis<maker> const
+    makers("memory", {{{"allocate", "", "MPI_Win_allocate", nullptr}, maker::allocate},
+                      {{"shared", "", "MPI_Win_allocate_shared", nullptr}, maker::shared},
+                      {{"apart", "", "MPI_Win_allocate_shared with alloc_shared_noncontig", nullptr}, maker::apart}});
+
 std::size_t bytes_of(int rank, int width, spread how) {
     if (how == spread::every_second && rank % 2 == 1) return 0;
     return static_cast<std::size_t>(how == spread::growing ? width + rank : width);
@@ -33,10 +39,49 @@ unsigned char mark(int from, std::size_t at) {
     return static_cast<unsigned char>(1 + (static_cast<std::size_t>(from) * 29 + at) % 251);
 }
 
+MPI_Win make(test_run& mpi, maker how, std::size_t bytes, unsigned char*& base) {
+    MPI_Win win = MPI_WIN_NULL;
+    auto const size = static_cast<MPI_Aint>(bytes);
+    if (how == maker::allocate) mpi.ok(MPI_Win_allocate(size, 1, MPI_INFO_NULL, mpi.comm, &base, &win));
+    else {
+        MPI_Info info = MPI_INFO_NULL;
+        if (how == maker::apart) {
+            mpi.ok(MPI_Info_create(&info));
+            mpi.ok(MPI_Info_set(info, "alloc_shared_noncontig", "true"));
+        }
+        mpi.ok(MPI_Win_allocate_shared(size, 1, info, mpi.comm, &base, &win));
+        if (info != MPI_INFO_NULL) mpi.ok(MPI_Info_free(&info));
+    }
+    return win;
+}
+
+// Who has how much where, and in one piece if that was not given up.
+void query(test_run& mpi, MPI_Win win, unsigned char const* own) {
+    unsigned char const* next = nullptr;
+    for (int rank = 0; rank < mpi.size; ++rank) {
+        auto const expected = static_cast<MPI_Aint>(bytes_of(rank, mpi.at(widths), mpi.at(spreads)));
+        MPI_Aint size = -7;
+        int unit = -7;
+        unsigned char* base = nullptr;
+        mpi.ok(MPI_Win_shared_query(win, rank, &size, &unit, &base));
+        mpi.check(size == expected && unit == 1, "window",
+                  fmt::format("MPI_Win_shared_query gives {} bytes and unit {} for rank {}, expected {} and 1", size,
+                              unit, rank, expected));
+        if (expected == 0) continue;
+        if (rank == mpi.rank) mpi.check(base == own, "window", "the query gives another address than the window");
+        if (mpi.at(makers) == maker::shared && next != nullptr)
+            mpi.check(base == next, "window",
+                      fmt::format("the memory of rank {} does not begin where that before it ends", rank));
+        next = base + expected;
+    }
+}
+
 } // namespace
 
-ASSAY_TEST(rma, allocate, requirements{"rma.allocate", "rma.attributes"},
-           over(axis_use{&widths}, axis_use{&spreads},
+ASSAY_TEST(rma, allocate,
+           requirements{"rma.allocate", "rma.allocate_shared", "rma.attributes", "rma.shared.query",
+                        "rma.shared.contiguous"},
+           over(axis_use{&makers}, axis_use{&widths}, axis_use{&spreads},
                 only(syncs(), [](sync_way s) { return s == sync_way::fence || s == sync_way::lock_exclusive; }),
                 communicators::intra()),
            note{"each rank puts into all of the memory of its right neighbour"}) {
@@ -44,16 +89,20 @@ ASSAY_TEST(rma, allocate, requirements{"rma.allocate", "rma.attributes"},
     int const right = (mpi.rank + 1) % mpi.size, left = (mpi.rank + mpi.size - 1) % mpi.size;
     auto const own = bytes_of(mpi.rank, mpi.at(widths), mpi.at(spreads));
     auto const there = bytes_of(right, mpi.at(widths), mpi.at(spreads));
+    auto const how = mpi.at(makers);
+    if (how != maker::allocate && !all_share_memory(mpi))
+        mpi.unsupported("the ranks of this communicator do not share memory");
     unsigned char* base = nullptr;
-    MPI_Win win = MPI_WIN_NULL;
-    if (!mpi.ok(MPI_Win_allocate(static_cast<MPI_Aint>(own), 1, MPI_INFO_NULL, mpi.comm, &base, &win))) return;
+    auto win = make(mpi, how, own, base);
+    if (win == MPI_WIN_NULL) return;
     mpi.ok(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
+    if (how != maker::allocate) query(mpi, win, base);
     if (own > 0) {
         void* attribute = nullptr;
         int flag = 0;
         mpi.ok(MPI_Win_get_attr(win, MPI_WIN_BASE, &attribute, &flag));
         mpi.check(flag == 1 && attribute == base, "window",
-                  "MPI_WIN_BASE is not the address that MPI_Win_allocate returned");
+                  "MPI_WIN_BASE is not the address of the memory that was returned");
     }
 
     auto const locked = [&](int kind, int rank, auto access) {

@@ -19,7 +19,8 @@ std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to *
 
 std::size_t extent_of(layout const& map) { return static_cast<std::size_t>(std::abs(map.extent())); }
 
-// Whether all ranks of the case's communicator are in one shared memory domain (section 7.4.2). Collective.
+} // namespace
+
 bool all_share_memory(test_run& mpi) {
     static std::map<std::pair<MPI_Comm, int>, bool> known; // communicators live as long as the job
     static std::mutex mutex;
@@ -37,8 +38,6 @@ bool all_share_memory(test_run& mpi) {
     std::lock_guard const lock(mutex);
     return known.emplace(key, size == mpi.size).first->second;
 }
-
-} // namespace
 
 // ---- Windows
 

@@ -22,6 +22,9 @@ axis<bool> const& hints();
 // Displacements of a dynamic window are addresses: its unit is one byte.
 constraint sensible_unit();
 
+// Whether all ranks of the case's communicator are in one shared memory domain (section 7.4.2). Collective.
+bool all_share_memory(test_run& mpi);
+
 struct window_kind {
     flavor how = flavor::create;
     unit counted_in = unit::byte;
