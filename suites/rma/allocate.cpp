@@ -105,8 +105,8 @@ ASSAY_TEST(rma, allocate,
                   "MPI_WIN_BASE is not the address of the memory that was returned");
     }
 
-    auto const locked = [&](int kind, int rank, auto access) {
-        if (!fence) mpi.ok(MPI_Win_lock(kind, rank, 0, win));
+    auto const locked = [&](int rank, auto access) {
+        if (!fence) mpi.ok(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, win));
         access();
         if (!fence) mpi.ok(MPI_Win_unlock(rank, win));
     };
@@ -117,14 +117,14 @@ ASSAY_TEST(rma, allocate,
     std::vector<unsigned char> out(there);
     for (std::size_t i = 0; i < there; ++i) out[i] = mark(mpi.rank, i);
     meet();
-    locked(MPI_LOCK_EXCLUSIVE, mpi.rank, [&] { std::fill_n(base, own, poison_byte); });
+    locked(mpi.rank, [&] { std::fill_n(base, own, poison_byte); });
     meet();
-    locked(MPI_LOCK_EXCLUSIVE, right, [&] {
+    locked(right, [&] {
         auto const n = static_cast<int>(there);
         mpi.ok(MPI_Put(out.data(), n, MPI_BYTE, right, 0, n, MPI_BYTE, win));
     });
     meet();
-    locked(MPI_LOCK_EXCLUSIVE, mpi.rank, [&] {
+    locked(mpi.rank, [&] {
         for (std::size_t i = 0; i < own; ++i)
             if (!mpi.check(base[i] == mark(left, i), "data",
                            fmt::format("byte {} of a window of {} bytes is {:#04x}, expected {:#04x} from rank {}", i,

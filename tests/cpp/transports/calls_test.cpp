@@ -1,8 +1,6 @@
 // Who calls whom over TCP: of two connections that ends make to each other at once, one stays.
-#include "tests/cpp/transports/wire_end.hpp"
+#include "tests/cpp/transports/tcp_by_hand.hpp"
 
-#include <filesystem>
-#include <iterator>
 #include <netinet/in.h>
 #include <string>
 #include <sys/socket.h>
@@ -11,13 +9,7 @@
 namespace assay::wire {
 namespace {
 
-constexpr std::size_t greeting_size = 80, prefix_size = 8 + head_size;
-
 std::unique_ptr<wire> make(sink& to) { return tcp::make(to, tcp_options()); }
-
-long descriptors() {
-    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
-}
 
 bool descriptor_ends(int fd) {
     char byte = 0;
@@ -83,17 +75,9 @@ struct by_hand : testing::Test {
         for (int const fd : fds) close(fd);
     }
     int call(std::uint32_t serial) {
-        int const fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        fds.push_back(fd);
-        EXPECT_EQ(connect(fd, as_sockaddr(a.name), length(a.name)), 0);
-        std::string bytes("assaytcp");
-        std::uint64_t const size = name.size() | std::uint64_t{serial} << 32;
-        bytes.append(reinterpret_cast<char const*>(&size), sizeof size).append(name).resize(greeting_size);
-        put(fd, bytes);
-        return fd;
-    }
-    static void put(int fd, std::string const& bytes) {
-        EXPECT_EQ(::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
+        fds.push_back(assay::wire::call(a));
+        put(fds.back(), greeting(name, serial));
+        return fds.back();
     }
     static std::string segment(char mark, std::string const& payload = {}) {
         std::uint64_t const size = payload.size();
@@ -107,13 +91,6 @@ struct by_hand : testing::Test {
         bytes.append(reinterpret_cast<char const*>(&serial), sizeof serial).resize(prefix_size);
         return bytes;
     }
-    void idle() {
-        for (int k = 0; k < 20; ++k) {
-            (*a).poll();
-            usleep(1000);
-        }
-    }
-
     end a{make};
     address name;
     int listener = -1, called = -1;
@@ -122,14 +99,14 @@ struct by_hand : testing::Test {
 
 TEST_F(by_hand, whatMovedComesBehindWhatWasSentBefore) {
     put(called, moved(3) + segment(2, "two") + segment(3));
-    idle();
+    idle(a);
     EXPECT_TRUE(a.got.empty());
     int const own = call(3);
     put(own, segment(1, "one").substr(0, prefix_size + 1)); // the rest is on its way
-    idle();
+    idle(a);
     put(called, segment(4));
     put(own, "ne");
-    idle();
+    idle(a);
     EXPECT_EQ(a.got.size(), 1u); // more may come there
     shutdown(own, SHUT_WR);
     ASSERT_TRUE(until([&] { return a.got.size() == 4; }, a));
@@ -146,7 +123,7 @@ TEST_F(by_hand, whatMovedIsLostWithWhatWasSentBefore) {
     int const own = call(3);
     put(own, segment(1, "one").substr(0, prefix_size + 1));
     put(called, moved(3) + segment(2));
-    idle();
+    idle(a);
     linger const at_once{1, 0};
     setsockopt(own, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
     std::erase(fds, own);

@@ -82,10 +82,6 @@ struct victim {
     address name;
 };
 
-std::size_t descriptors() {
-    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}));
-}
-
 struct killed_peer : testing::TestWithParam<char const*> {
     void meet_and_kill(end& by) {
         victim it(GetParam());

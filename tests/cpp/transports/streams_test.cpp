@@ -1,6 +1,6 @@
 // Several connections to a peer, with a peer that is made of sockets: it says what comes over which of them, and when. And what
 // TCP_CORK holds back.
-#include "tests/cpp/transports/wire_end.hpp"
+#include "tests/cpp/transports/tcp_by_hand.hpp"
 
 #include <cerrno>
 #include <netinet/in.h>
@@ -12,7 +12,6 @@ namespace assay::wire {
 namespace {
 
 constexpr unsigned streams = 3;
-constexpr std::size_t greeting_size = 80, prefix_size = 8 + head_size;
 
 std::unique_ptr<wire> make(sink& to) {
     auto how = tcp_options();
@@ -43,15 +42,8 @@ public:
 
     void call(end const& other) {
         for (unsigned k = 0; k < streams; ++k) {
-            fds.push_back(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-            ASSERT_EQ(connect(fds.back(), as_sockaddr(other.name), length(other.name)), 0);
-            std::string bytes("assaytcp");
-            std::uint64_t const size = name.size() + 1;
-            bytes.append(reinterpret_cast<char const*>(&size), sizeof size)
-                .append(name)
-                .push_back(static_cast<char>(k));
-            bytes.resize(greeting_size);
-            put(k, bytes);
+            fds.push_back(assay::wire::call(other));
+            put(k, greeting(name + static_cast<char>(k)));
         }
     }
     // `count` connections.
@@ -62,9 +54,7 @@ public:
             if (::poll(&one, 1, 1) == 1) fds.push_back(accept(listener_, nullptr, nullptr));
         }
     }
-    void put(unsigned stream, std::string const& bytes) {
-        EXPECT_EQ(::send(fds[stream], bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
-    }
+    void put(unsigned stream, std::string const& bytes) { assay::wire::put(fds[stream], bytes); }
     // A fragment: bytes [from, from + part) of a segment's payload.
     void fragment(unsigned stream, std::uint32_t number, bytes const& payload, std::uint64_t from, std::uint64_t part) {
         fragment(stream, number, payload.size(), from, std::string(payload.begin(), payload.end()).substr(from, part));
@@ -93,13 +83,6 @@ public:
 private:
     int listener_;
 };
-
-void idle(end& it) { // nothing more comes
-    for (int k = 0; k < 20; ++k) {
-        (*it).poll();
-        usleep(1000);
-    }
-}
 
 TEST(streams, segmentsComeInTheOrderOfTheirNumbers) {
     end b(make);

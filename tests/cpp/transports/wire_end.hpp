@@ -8,8 +8,10 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <functional>
 #include <gtest/gtest.h>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <vector>
@@ -99,6 +101,11 @@ template <typename... Ends> bool until(std::function<bool()> const& holds, Ends&
         if (std::chrono::steady_clock::now() > limit) return false;
     }
     return true;
+}
+
+// Open ones of this process.
+inline std::size_t descriptors() {
+    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}));
 }
 
 } // namespace assay::wire
