@@ -111,8 +111,7 @@ TEST_F(by_hand, whatMovedComesBehindWhatWasSentBefore) {
     shutdown(own, SHUT_WR);
     ASSERT_TRUE(until([&] { return a.got.size() == 4; }, a));
     for (unsigned k = 0; k < 4; ++k) EXPECT_EQ(a.got[k].mark, k + 1);
-    char byte = 0;
-    EXPECT_EQ(recv(own, &byte, 1, 0), 0) << "the connection that was left is not closed";
+    EXPECT_TRUE(until([&] { return descriptor_ends(own); }, a)) << "the connection that was left is not closed";
     // Now the end has been seen before.
     put(called, moved(3) + segment(5));
     EXPECT_TRUE(until([&] { return a.got.size() == 5; }, a));
