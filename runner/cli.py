@@ -713,21 +713,25 @@ def _note(text: str) -> None:
 @click.argument("directories", metavar="DIR…", nargs=-1, required=True)
 @click.option("--html", is_flag=True, help="Write report.html.")
 @click.option("--junit", is_flag=True, help="Write junit.xml.")
-def report(directories: Sequence[str], html: bool, junit: bool) -> int:
-    """Print what runs found and write their reports (all of them, unless some are named)."""
+@click.option("--tap", is_flag=True, help="Write results.tap.")
+@click.option("--markdown", is_flag=True, help="Write report.md.")
+def report(directories: Sequence[str], **wanted: bool) -> int:
+    """Print what runs found and write their reports (report.html and junit.xml, unless some are named)."""
     from rich.console import Console
 
     from reports.evidence import Evidence
     from reports.html import write_html
     from reports.junit import write_junit
+    from reports.markdown import write_markdown
     from reports.summary import print_summary
+    from reports.tap import write_tap
 
+    writers = {"html": write_html, "junit": write_junit, "tap": write_tap, "markdown": write_markdown}
+    names = [name for name in writers if wanted[name]] or ["html", "junit"]
     for directory in directories:
         evidence = Evidence(_run_folder(directory))
-        if html or not junit:
-            write_html(evidence)
-        if junit or not html:
-            write_junit(evidence)
+        for name in names:
+            writers[name](evidence)
         print_summary(evidence, Console(highlight=False))
     return 0
 

@@ -298,6 +298,13 @@ def test_report_writes_what_is_named(world: World, capsys: pytest.CaptureFixture
     assert (world.out / "junit.xml").exists()
     assert not (world.out / "report.html").exists()
     assert "assay: 20 pass 0 fail" in capsys.readouterr().out
+    (world.out / "junit.xml").unlink()
+    assert cli.main(["report", "out", "--tap", "--markdown"]) == 0
+    assert (world.out / "results.tap").read_text().startswith("TAP version 14")
+    assert (world.out / "report.md").read_text().startswith("# Assay")
+    assert not (world.out / "junit.xml").exists()
+    assert cli.main(["report", "out"]) == 0
+    assert (world.out / "report.html").exists() and (world.out / "junit.xml").exists()
 
 
 def test_doctor(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
