@@ -3,7 +3,6 @@
 #include "framework/attached.hpp"
 #include "framework/engine.hpp"
 #include "framework/signals.hpp"
-#include "framework/yielding.hpp"
 
 #include <fcntl.h>
 #include <filesystem>
@@ -87,7 +86,6 @@ int run_as_child(int argc, char** argv) {
             close(fd);
         }
     watch_runner();
-    yielding const this_thread;
     watch_for_death();
     int provided = 0;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);

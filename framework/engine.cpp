@@ -3,7 +3,6 @@
 #include "framework/attached.hpp"
 #include "framework/child.hpp"
 #include "framework/event_log.hpp"
-#include "framework/yielding.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -207,11 +206,7 @@ engine::outcome engine::run_once(planned_case const& c, int serial) {
     };
     if (member) {
         std::vector<std::thread> others;
-        for (int thread = 1; thread < bodies; ++thread)
-            others.emplace_back([&body, thread] {
-                yielding const this_thread;
-                body(thread);
-            });
+        for (int thread = 1; thread < bodies; ++thread) others.emplace_back([&body, thread] { body(thread); });
         body(0);
         for (auto& other : others) other.join();
         if (auto const* wrong = attached_buffer().detach(); *wrong != '\0')

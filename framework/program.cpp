@@ -4,7 +4,6 @@
 #include "framework/hello.hpp"
 #include "framework/profile.hpp"
 #include "framework/signals.hpp"
-#include "framework/yielding.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -227,7 +226,6 @@ int main_of(program const& p, int argc, char** argv) {
             return 0;
         }
         watch_runner();
-        yielding const this_thread;
         return p.run(o, argc, argv);
     } catch (CLI::Success const& e) {
         return app.exit(e);

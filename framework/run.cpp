@@ -1,7 +1,6 @@
 #include "framework/run.hpp"
 
 #include "framework/attached.hpp"
-#include "framework/yielding.hpp"
 
 #include <cstring>
 #include <fmt/format.h>
@@ -173,10 +172,7 @@ void test_run::in_threads(int n, bool own_communicators, std::function<void(test
     };
     std::vector<std::jthread> others; // joined whatever happens
     for (auto lane = std::next(lanes_.begin()); lane != lanes_.end(); ++lane)
-        others.emplace_back([&run, &lane = *lane] {
-            yielding const this_thread;
-            run(lane);
-        });
+        others.emplace_back([&run, &lane = *lane] { run(lane); });
     run(lanes_.front());
 }
 

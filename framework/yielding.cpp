@@ -1,41 +1,38 @@
 #include "framework/yielding.hpp"
 
-#include <algorithm>
-#include <cerrno>
-#include <csignal>
+#include <cstdio>
 #include <cstdlib>
+#include <dlfcn.h>
 #include <sched.h>
-#include <unistd.h>
 
 namespace assay {
+namespace {
 
-yielding::yielding() {
-    char const* text = std::getenv("ASSAY_YIELD");
-    if (text == nullptr) return;
-    int const number = SIGRTMIN + 7;
-    struct sigaction action {};
-    action.sa_flags = SA_RESTART | SA_ONSTACK;
-    action.sa_handler = [](int) {
-        int const saved = errno;
-        sched_yield();
-        errno = saved;
-    };
-    sigaction(number, &action, nullptr);
-    sigevent event{};
-    event.sigev_notify = SIGEV_THREAD_ID;
-    event.sigev_signo = number;
-    event._sigev_un._tid = gettid(); // what newer C libraries call sigev_notify_thread_id
-    timer_t made{};
-    if (timer_create(CLOCK_MONOTONIC, &event, &made) != 0) return; // then it is slow
-    timer_ = made;
-    itimerspec spec{};
-    spec.it_interval.tv_nsec = 1000 * std::clamp(std::atol(text), 20L, 100'000L);
-    spec.it_value = spec.it_interval;
-    timer_settime(made, 0, &spec, nullptr);
+long polls_before_yield() {
+    static long const most = [] {
+        char const* const text = std::getenv("ASSAY_YIELD_POLLS");
+        return text != nullptr ? std::atol(text) : 0;
+    }();
+    return most;
 }
 
-yielding::~yielding() {
-    if (timer_) timer_delete(*timer_);
+} // namespace
+
+bool yields_polls() { return polls_before_yield() > 0; }
+
+void polled(bool found) {
+    thread_local long idle = 0;
+    if (found) idle = 0;
+    else if (yields_polls() && ++idle > polls_before_yield()) sched_yield();
+}
+
+void* hidden_by_us(char const* name, void const* caller) {
+    Dl_info where{};
+    if (dladdr(caller, &where) != 0)
+        if (void* const library = dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD))
+            if (void* const found = dlsym(library, name)) return found;
+    std::fprintf(stderr, "assay: %s was called by %s, which has none\n", name, where.dli_fname);
+    std::abort();
 }
 
 } // namespace assay

@@ -1,25 +1,17 @@
 // The time slices of ranks that share a core. Some libraries spin while they wait, so that a message takes as long as the
 // slices of all other ranks of the core together: milliseconds instead of microseconds.
 //
-// With ASSAY_YIELD_POLLS=N a rank yields its core once UCX has found nothing N times in a row: this costs nothing while there
-// are messages, but works only where UCX is what the library waits for. Any of the others takes what follows.
+// With ASSAY_YIELD_POLLS=N a rank yields its core once UCX or libfabric has found nothing N times in a row: this costs nothing while
+// there are messages. It works where one of them is what the library waits for: ucx_yielding.cpp and ofi_yielding.cpp stand
+// between the two.
 #pragma once
-
-#include <ctime>
-#include <optional>
 
 namespace assay {
 
-// While it lives, its thread yields the core every ASSAY_YIELD microseconds, if that is set.
-class yielding {
-public:
-    yielding();
-    ~yielding();
-    yielding(yielding const&) = delete;
-    yielding& operator=(yielding const&) = delete;
+void polled(bool found); // whether this thread's poll has found anything
+bool yields_polls();     // ASSAY_YIELD_POLLS is set
 
-private:
-    std::optional<timer_t> timer_;
-};
+// What is hidden by our procedure of that name, as the library that called finds it: it need not be among the program's own.
+void* hidden_by_us(char const* name, void const* caller);
 
 } // namespace assay

@@ -30,7 +30,7 @@ find_library(XXHASH_LIBRARY xxhash REQUIRED)
 # fault that ASSAY_FAULT names, as proof that each test can fail.
 function(assay_native_program suite include libraries)
   # The part of the framework that knows no MPI.
-  set(framework axis buffer covering data event_log hello layout names plan program record registry signals yielding)
+  set(framework axis buffer covering data event_log hello layout names plan program record registry signals)
   list(TRANSFORM framework REPLACE "(.+)" "${ASSAY_ROOT}/framework/\\1.cpp")
   file(GLOB sources CONFIGURE_DEPENDS ${ASSAY_ROOT}/suites/native/*.cpp ${ASSAY_ROOT}/suites/${suite}/*.cpp)
   add_executable(assay-${suite} ${framework} ${sources})

@@ -6,7 +6,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-extern "C" unsigned poll_ucx(unsigned found, int times);
+extern "C" {
+unsigned poll_ucx(unsigned found, int times);
+int open_queue();
+int read_queue(int times, int with_source);
+}
 
 namespace {
 int yields = 0;
@@ -33,4 +37,16 @@ TEST(Yielding, PollsThatFindNothingYieldAndOthersDoNot) {
     EXPECT_EQ(yields_of(1, 1), 0);
     EXPECT_EQ(yields_of(0, 21), 1) << "what was found starts the count again";
     EXPECT_EQ(yields_of(1, 1), 0);
+}
+
+TEST(Yielding, ReadsOfAQueueOfLibfabricThatFindNothingYield) {
+    ASSERT_EQ(open_queue(), 0);
+    poll_ucx(1, 1);
+    int before = yields;
+    EXPECT_EQ(read_queue(20, 0), 20);
+    EXPECT_EQ(yields, before);
+    EXPECT_EQ(read_queue(5, 0), 5);
+    EXPECT_EQ(yields - before, 5);
+    EXPECT_EQ(read_queue(5, 1), 5);
+    EXPECT_EQ(yields - before, 10);
 }

@@ -152,7 +152,6 @@ def test_environment_and_preload_reach_the_ranks_only() -> None:
     [
         ("5.0.2", 2, {}),
         ("5.0.2", 4, {"ASSAY_YIELD_POLLS": "20"}),
-        ("4.0.3", 4, {"ASSAY_YIELD_POLLS": "20", "ASSAY_YIELD": "200"}),
         ("", 4, {"ASSAY_YIELD_POLLS": "20"}),
     ],
 )

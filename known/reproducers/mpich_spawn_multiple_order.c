@@ -1,0 +1,57 @@
+/* Processes that MPI_Comm_spawn_multiple starts have each other's ranks.
+ *
+ * build: mpicc mpich_spawn_multiple_order.c -o order       run: mpiexec -n 2 ./order
+ * MPI-5.0 section 11.8.3: the processes of the first command have the first ranks in their MPI_COMM_WORLD, those of the second
+ *   one the next.
+ * expected: OK.
+ * observed: now and then rank 0 has the second command's arguments, and rank 1 the first one's (MPICH 4.0.3).
+ */
+// run: np=2 timeout=120
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int main(int argc, char** argv) {
+    MPI_Comm parent, children;
+    int rank = 0, wrong = 0, all = 0, fails = 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_get_parent(&parent);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (parent != MPI_COMM_NULL) {
+        int const command = atoi(argv[1]);
+        MPI_Send(&command, 1, MPI_INT, 0, 0, parent);
+        MPI_Comm_disconnect(&parent);
+        MPI_Finalize();
+        return 0;
+    }
+    char self[4096] = "", libraries[8192] = "";
+    // The launcher may not know where the ranks find their library: env(1) tells the children.
+    snprintf(libraries, sizeof libraries, "LD_LIBRARY_PATH=%s",
+             getenv("LD_LIBRARY_PATH") ? getenv("LD_LIBRARY_PATH") : "");
+    if (readlink("/proc/self/exe", self, sizeof self - 1) < 0) return 2;
+    char *first[] = {libraries, self, "0", NULL}, *second[] = {libraries, self, "1", NULL};
+    char *commands[] = {"/usr/bin/env", "/usr/bin/env"}, **words[] = {first, second};
+    int const each[] = {1, 1};
+    MPI_Info const infos[] = {MPI_INFO_NULL, MPI_INFO_NULL};
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    int const cannot = getenv("I_MPI_ROOT") && !getenv("I_MPI_SPAWN"); // Intel MPI ends the job then
+    for (int round = 0; round < 20 && !cannot && !fails; ++round) {
+        fails = MPI_Comm_spawn_multiple(2, commands, words, each, infos, 0, MPI_COMM_SELF, &children,
+                                        MPI_ERRCODES_IGNORE) != MPI_SUCCESS;
+        for (int k = 0; k < 2 && !fails; ++k) {
+            int command;
+            MPI_Recv(&command, 1, MPI_INT, k, 0, children, MPI_STATUS_IGNORE);
+            wrong += command != k;
+        }
+        if (!fails) MPI_Comm_disconnect(&children);
+    }
+    MPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (rank == 0) {
+        if (cannot || fails) puts("N/A: no process can be spawned here");
+        else printf("%s: %d processes have another's rank\n", all ? "BUG" : "OK", all);
+    }
+    MPI_Finalize();
+    return 0;
+}
