@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <system_error>
 #include <unistd.h>
+#include <utility>
 
 namespace assay::sctp {
 namespace {
@@ -22,6 +23,25 @@ using wire::length;
 constexpr std::size_t longest = 64 * 1024;
 constexpr unsigned batch = 8, batches = 8; // packets of one call of the system, and calls of one receive()
 constexpr int buffer = 4 * 1024 * 1024;    // of the system: what it drops has to be sent again
+
+// What recvmmsg(2) writes to.
+struct places {
+    std::array<std::array<std::byte, longest>, batch> buffers;
+    std::array<sockaddr_storage, batch> from{};
+    std::array<iovec, batch> pieces{};
+    std::array<mmsghdr, batch> messages{};
+
+    places() {
+        for (unsigned k = 0; k < batch; ++k) {
+            pieces[k] = {buffers[k].data(), longest};
+            auto& one = messages[k].msg_hdr;
+            one.msg_name = &from[k];
+            one.msg_namelen = sizeof from[k];
+            one.msg_iov = &pieces[k];
+            one.msg_iovlen = 1;
+        }
+    }
+};
 
 [[noreturn]] void fail(char const* what) { throw std::system_error(errno, std::generic_category(), what); }
 
@@ -68,20 +88,10 @@ void datagrams::send(address const& to, std::byte const* packet, std::size_t siz
 }
 
 bool datagrams::receive(taker const& take) {
-    // One for all: whoever receives has the stack's lock.
-    static auto* const buffers = new std::array<std::array<std::byte, longest>, batch>;
-    std::array<sockaddr_storage, batch> from;
-    std::array<iovec, batch> pieces;
-    std::array<mmsghdr, batch> messages{};
-    for (unsigned k = 0; k < batch; ++k) {
-        pieces[k] = {(*buffers)[k].data(), longest};
-        messages[k].msg_hdr.msg_name = &from[k];
-        messages[k].msg_hdr.msg_iov = &pieces[k];
-        messages[k].msg_hdr.msg_iovlen = 1;
-    }
+    static auto* const room = new places; // one for all: whoever receives has the stack's lock
+    auto& [buffers, from, pieces, messages] = *room;
     bool any = false;
     for (unsigned round = 0; round < batches; ++round) {
-        for (auto& one : messages) one.msg_hdr.msg_namelen = sizeof(sockaddr_storage);
         int const count = recvmmsg(fd_, messages.data(), batch, MSG_DONTWAIT, nullptr);
         if (count < 0) {
             if (errno == EAGAIN) break;
@@ -92,13 +102,13 @@ bool datagrams::receive(taker const& take) {
         any = true;
         for (unsigned k = 0; k < static_cast<unsigned>(count); ++k) {
             auto const* const bytes = reinterpret_cast<char const*>(&from[k]);
-            auto const size = messages[k].msg_hdr.msg_namelen;
+            auto const size = std::exchange(messages[k].msg_hdr.msg_namelen, sizeof(sockaddr_storage));
             if (last_from_.size() != size || std::memcmp(last_from_.data(), bytes, size) != 0)
                 last_from_.assign(bytes, size);
             ++received;
             received_bytes += messages[k].msg_len;
-            if (shown_) shown_->datagram(last_from_, self_, (*buffers)[k].data(), messages[k].msg_len);
-            take(last_from_, (*buffers)[k].data(), messages[k].msg_len);
+            if (shown_) shown_->datagram(last_from_, self_, buffers[k].data(), messages[k].msg_len);
+            take(last_from_, buffers[k].data(), messages[k].msg_len);
         }
         if (static_cast<unsigned>(count) < batch) break;
     }

@@ -72,7 +72,7 @@ public:
               void* token) override;
     void withdraw(void* token) override;
     bool poll() override;
-    int wait_fd() const override { return epoll_; }
+    int wait_fd() const override;
     bool flush(milliseconds limit) override;
     std::uint64_t backlog(peer to) const override {
         return to < peers_.size() && peers_[to].link ? peers_[to].link->out.waiting() : 0;
@@ -124,7 +124,13 @@ private:
     void abort(sctp_assoc_t number);
 
     association* connect(peer to);
-    bool take_message();
+    struct message_in {
+        ssize_t size = 0; // of what is in scratch_; 0: there is none
+        peer from = 0;
+        int flags = 0;
+    };
+    message_in next_message();
+    void take(message_in const& it);
     void notified(peer who, sctp_notification const& what);
     void begin_link(peer who, sctp_assoc_change const& change);
     void data(peer who, std::byte const* bytes, std::size_t size, bool last);
@@ -146,7 +152,9 @@ private:
     std::vector<std::unique_ptr<datagrams>> datagrams_; // one for each of our addresses
     std::unique_ptr<::assay::wire::bad_network> network_;
     int epoll_ = -1, event_ = -1;
+    mutable bool watched_ = false;
     bool woken_ = false;
+    int packets_ = 0; // that the last tend() gave to the stack
     std::deque<path> paths_;
     std::unordered_map<peer, std::vector<peer>> aside_; // other paths to a peer
     std::unordered_map<address, peer> by_address_;
@@ -246,8 +254,6 @@ address sctp_wire::listen(address const& where) {
     for (auto const& one : datagrams_) {
         ours.push_back(one->self());
         one->show(file);
-        epoll_event event{.events = EPOLLIN, .data = {}};
-        if (epoll_ctl(epoll_, EPOLL_CTL_ADD, one->fd(), &event) < 0) fail("epoll_ctl");
     }
     if (several) addresses = as_parameters(ours);
     if (usrsctp_listen(socket_, 1) < 0) fail("usrsctp_listen");
@@ -427,9 +433,12 @@ void sctp_wire::set_mtu(address const& to) {
 bool sctp_wire::tend() {
     if (network_) pass_on();
     bool any = false;
+    packets_ = 0;
     for (auto const& at : datagrams_)
         any |= at->receive([this](address const& from, std::byte* packet, std::size_t size) {
             if (!is_packet(packet, size)) return;
+            ++packets_;
+            look = true;
             auto& by = paths_[find_path(from)];
             by.refused = false;
             if (size > header_size && (packet[header_size] == init || packet[header_size] == cookie_echo))
@@ -440,6 +449,17 @@ bool sctp_wire::tend() {
 }
 
 bool sctp_wire::pending() { return usrsctp_get_events(socket_) & SCTP_EVENT_READ; }
+
+// A socket that is watched costs each of its packets a third of a microsecond: only who wants to sleep has that done.
+int sctp_wire::wait_fd() const {
+    std::lock_guard const lock(stack_.mutex);
+    for (auto const& one : datagrams_) {
+        epoll_event event{.events = EPOLLIN, .data = {}};
+        if (!watched_ && epoll_ctl(epoll_, EPOLL_CTL_ADD, one->fd(), &event) < 0) fail("epoll_ctl");
+    }
+    watched_ = !datagrams_.empty();
+    return epoll_;
+}
 
 void sctp_wire::wake() {
     woken_ = true;
@@ -570,6 +590,9 @@ void sctp_wire::withdraw(void* token) {
 bool sctp_wire::poll() {
     moved_ = !broken_.empty() || !to_itself_.empty();
     std::vector<peer> refused;
+    message_in next;
+    // What comes first is on its way to the program before the stack is asked whether that was all: the next poll does that.
+    int most = messages_per_poll;
     {
         std::lock_guard const lock(stack_.mutex);
         polled = true;
@@ -577,13 +600,24 @@ bool sctp_wire::poll() {
             std::uint64_t ignored = 0;
             (void)!::read(event_, &ignored, sizeof ignored);
         }
-        moved_ |= tend();
+        bool const asked = !look;
+        bool const came = tend();
+        if (asked && came) most = packets_;
+        moved_ |= came;
         stack_.pass_time();
         refused = take_refused();
+        if (look) next = next_message();
     }
     deliver_to_itself();
     // What a peer has sent before it went is taken first.
-    for (int count = 0; (count < messages_per_poll || !refused.empty()) && take_message(); ++count) moved_ = true;
+    for (int count = 1; next.size > 0; ++count) {
+        moved_ = true;
+        take(next);
+        next.size = 0;
+        if (count >= most && refused.empty()) break;
+        std::lock_guard const lock(stack_.mutex);
+        next = next_message();
+    }
     for (auto const who : refused) break_off(who, ECONNREFUSED);
     settle_broken();
     for (auto const to : std::vector<peer>(waiting_.begin(), waiting_.end()))
@@ -606,27 +640,27 @@ void sctp_wire::deliver_to_itself() {
     }
 }
 
-bool sctp_wire::take_message() {
+// With the stack's lock.
+sctp_wire::message_in sctp_wire::next_message() {
     sockaddr_conn from{};
     sctp_rcvinfo info{};
     socklen_t from_size = sizeof from, info_size = sizeof info;
     unsigned kind = 0;
-    int flags = 0;
-    peer who = 0;
-    ssize_t size = 0;
-    {
-        std::lock_guard const lock(stack_.mutex);
-        size = usrsctp_recvv(socket_, scratch_.data(), scratch_.size(), reinterpret_cast<sockaddr*>(&from), &from_size,
-                             &info, &info_size, &kind, &flags);
-        if (size <= 0) return false;
-        who = paths_[stack_.number_of(from.sconn_addr)].of;
-    }
-    if (flags & MSG_NOTIFICATION) {
+    message_in found;
+    found.size = usrsctp_recvv(socket_, scratch_.data(), scratch_.size(), reinterpret_cast<sockaddr*>(&from),
+                               &from_size, &info, &info_size, &kind, &found.flags);
+    look = found.size > 0;
+    if (look) found.from = paths_[stack_.number_of(from.sconn_addr)].of;
+    return found;
+}
+
+void sctp_wire::take(message_in const& it) {
+    auto const size = static_cast<std::size_t>(it.size);
+    if (it.flags & MSG_NOTIFICATION) {
         sctp_notification what{};
-        std::memcpy(&what, scratch_.data(), std::min(static_cast<std::size_t>(size), sizeof what));
-        notified(who, what);
-    } else data(who, scratch_.data(), static_cast<std::size_t>(size), flags & MSG_EOR);
-    return true;
+        std::memcpy(&what, scratch_.data(), std::min(size, sizeof what));
+        notified(it.from, what);
+    } else data(it.from, scratch_.data(), size, it.flags & MSG_EOR);
 }
 
 void sctp_wire::notified(peer who, sctp_notification const& what) {
@@ -750,7 +784,7 @@ std::uint64_t sctp_wire::unacknowledged() {
 bool sctp_wire::flush(milliseconds limit) {
     poll();
     return ::assay::wire::linger(
-        epoll_, limit, [this] { return unacknowledged(); }, [this] { poll(); });
+        wait_fd(), limit, [this] { return unacknowledged(); }, [this] { poll(); });
 }
 
 ::assay::wire::counters const& sctp_wire::counted() const {

@@ -129,6 +129,7 @@ void stack::pass_time() {
     if (elapsed.count() <= 0) return;
     passed_ += elapsed;
     usrsctp_handle_timers(static_cast<std::uint32_t>(elapsed.count()));
+    for (auto* one : clients_) one->look = true;
 }
 
 void stack::tend_all() {

@@ -26,6 +26,7 @@ public:
     virtual bool pending() = 0;       // there is something to report
     virtual void wake() = 0;          // whoever sleeps until there is
     bool polled = false;              // since the keeper looked
+    bool look = true;                 // the stack may have something for it
     std::vector<std::byte> addresses; // that INIT and INIT ACK list; empty: only the one that they come from
 };
 
