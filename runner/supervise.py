@@ -48,7 +48,7 @@ class Patience:
     finalize: float = 10.0  # in MPI_Finalize, since the last rank entered it
     leave: float = 2.0  # for the launcher, when its ranks are gone
     launches: int = 2  # of a job that does not start
-    idle_jobs: int = 3  # in a row without a verdict, before the first case is given up as lost
+    idle_jobs: int = 3  # in a row without a verdict, before the first case is given up as lost; 1 if that is known
 
 
 @dataclass(frozen=True)
@@ -176,8 +176,9 @@ class _Run:
             fruitless = fruitless + 1 if len(self.settled) == before else 0
             if why:
                 self._check_disk()
-            if fruitless == self.patience.idle_jobs:
-                reason = f"{fruitless} jobs that began with this case gave no verdict: {why or 'complete'}"
+            if fruitless == (1 if "lost" in self.expected(todo[0]) else self.patience.idle_jobs):
+                jobs = "1 job" if fruitless == 1 else f"{fruitless} jobs"
+                reason = f"{jobs} that began with this case gave no verdict: {why or 'complete'}"
                 self.judge([self.verdict(todo[0], "lost", 0.0, {"reason": reason})])
                 fruitless = 0
 

@@ -151,6 +151,14 @@ def test_case_that_ends_every_job_without_a_culprit_is_lost(tmp_path: Path) -> N
     assert outcome.ends == ["launcher died"] * 4 + ["complete"]  # the first one judged three cases
 
 
+def test_what_is_known_to_be_lost_is_given_up_at_once(tmp_path: Path) -> None:
+    fault = {"cases": {SICK: {"kind": "kill_launcher"}}}
+    outcome = run(tmp_path, PLAN, fault, expected=lambda case: ["lost"] if case == SICK else [])
+    assert outcome.failed() == {SICK: ("lost", [])}
+    assert "1 job that began with this case gave no verdict" in outcome.line(SICK)["reason"]
+    assert outcome.ends == ["launcher died"] * 2 + ["complete"]
+
+
 def test_all_ranks_die_without_a_word(tmp_path: Path) -> None:
     outcome = one_fault(tmp_path, "all_silent")
     # Which of them was the first cannot be known; when the runner sees one die before the others, that one is blamed.
