@@ -1,16 +1,13 @@
 #include "framework/yielding.hpp"
 
 #include <cstdlib>
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-extern "C" {
-unsigned poll_ucx(unsigned found, int times);
-int open_queue();
-int read_queue(int times, int with_source);
-}
+extern "C" unsigned poll_ucx(unsigned found, int times);
 
 namespace {
 int yields = 0;
@@ -40,6 +37,10 @@ TEST(Yielding, PollsThatFindNothingYieldAndOthersDoNot) {
 }
 
 TEST(Yielding, ReadsOfAQueueOfLibfabricThatFindNothingYield) {
+    void* const library = dlopen(ASSAY_WAITING_OFI, RTLD_NOW);
+    ASSERT_NE(library, nullptr) << dlerror();
+    auto const open_queue = reinterpret_cast<int (*)()>(dlsym(library, "open_queue"));
+    auto const read_queue = reinterpret_cast<int (*)(int times, int with_source)>(dlsym(library, "read_queue"));
     ASSERT_EQ(open_queue(), 0);
     poll_ucx(1, 1);
     int before = yields;
