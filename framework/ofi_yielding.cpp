@@ -31,16 +31,21 @@ template <typename Table> Table* theirs(Table* ours) {
     return found;
 }
 
-ssize_t read(fid_cq* queue, void* entries, size_t count) {
-    auto const found = theirs(queue->ops)->read(queue, entries, count);
-    polled(found != -FI_EAGAIN);
+// A provider above another one reads that one's queue meanwhile.
+template <typename Call> ssize_t outermost(Call call) {
+    thread_local int depth = 0;
+    ++depth;
+    ssize_t const found = call();
+    if (--depth == 0) polled(found != -FI_EAGAIN);
     return found;
 }
 
+ssize_t read(fid_cq* queue, void* entries, size_t count) {
+    return outermost([&] { return theirs(queue->ops)->read(queue, entries, count); });
+}
+
 ssize_t readfrom(fid_cq* queue, void* entries, size_t count, fi_addr_t* sources) {
-    auto const found = theirs(queue->ops)->readfrom(queue, entries, count, sources);
-    polled(found != -FI_EAGAIN);
-    return found;
+    return outermost([&] { return theirs(queue->ops)->readfrom(queue, entries, count, sources); });
 }
 
 int cq_open(fid_domain* domain, fi_cq_attr* attributes, fid_cq** queue, void* context) {
