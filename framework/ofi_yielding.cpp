@@ -31,9 +31,10 @@ template <typename Table> Table* theirs(Table* ours) {
     return found;
 }
 
-// A provider above another one reads that one's queue meanwhile.
+thread_local int depth = 0;
+
+// A provider may read again meanwhile: by its other procedure, or the queue of a provider below it.
 template <typename Call> ssize_t outermost(Call call) {
-    thread_local int depth = 0;
     ++depth;
     ssize_t const found = call();
     if (--depth == 0) polled(found != -FI_EAGAIN);

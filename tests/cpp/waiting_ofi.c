@@ -2,6 +2,7 @@
 #include <rdma/fi_domain.h>
 #include <rdma/fi_eq.h>
 #include <rdma/fi_errno.h>
+#include <string.h>
 
 static struct fid_cq* queue;
 
@@ -13,6 +14,7 @@ int open_queue(void) {
     struct fid_domain* domain;
     if (!hints) return -FI_ENOMEM;
     hints->ep_attr->type = FI_EP_RDM;
+    hints->fabric_attr->prov_name = strdup("tcp"); // some others yield by themselves
     int error = fi_getinfo(FI_VERSION(1, 10), NULL, NULL, 0, hints, &info);
     if (!error) error = fi_fabric(info->fabric_attr, &fabric, NULL);
     if (!error) error = fi_domain(fabric, info, &domain, NULL);
