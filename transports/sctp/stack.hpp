@@ -1,7 +1,7 @@
 // The one usrsctp of this process. It makes and understands packets, but does not send or receive them: peers are numbers
 // for it (AF_CONN), and packets are given to it and taken from it here.
 //
-// It has no threads of its own. Time passes when a wire is polled. Where no wire is, because the program computes, the keeper
+// Its timers have no thread. Time passes when a wire is polled. Where no wire is, because the program computes, the keeper
 // takes over after a moment: a peer must not be thought dead for that, and what was sent must get there.
 #pragma once
 #include "transports/wire/wire.hpp"
