@@ -5,7 +5,8 @@
  * MPI-5.0 section 3.9: MPI_Start of a request of MPI_Bsend_init does what MPI_Ibsend with the same arguments does; section 3.4: the
  *   request is complete when the message is in the attached buffer, which has room for both here.
  * expected: OK.
- * observed: MPI_Start reads as many elements as the message has bytes: a crash, or MPI_ERR_TRUNCATE (Open MPI 5.0.11).
+ * observed: MPI_Start sends as many elements as the message has bytes: it never arrives, or MPI_ERR_TRUNCATE, or a crash (Open MPI
+ *   4.1.4, 4.1.8 and 5.0.11).
  */
 // run: np=2 timeout=20 transport=tcp
 #include <mpi.h>
