@@ -17,18 +17,20 @@ namespace assay {
 namespace {
 
 // Before the copy of a table stands where the provider's own is.
+constexpr std::size_t before = sizeof(void*);
+
 template <typename Table> Table* own_table(Table*& of) {
     // The library may be newer than its header here, and have more procedures.
-    auto* const made = static_cast<std::byte*>(::operator new(sizeof(Table*) + std::max(of->size, sizeof(Table))));
-    auto* const table = reinterpret_cast<Table*>(made + sizeof(Table*));
-    std::memcpy(made, &of, sizeof of);
-    std::memcpy(table, of, of->size);
-    return of = table; // for as long as the process lives: few are ever opened
+    auto* const made = static_cast<std::byte*>(::operator new(before + std::max(of->size, sizeof(Table))));
+    void const* const theirs = of;
+    std::memcpy(made, &theirs, before);
+    std::memcpy(made + before, of, of->size);
+    return of = reinterpret_cast<Table*>(made + before); // for as long as the process lives: few are ever opened
 }
 template <typename Table> Table* theirs(Table* ours) {
-    Table* found = nullptr;
-    std::memcpy(&found, reinterpret_cast<std::byte*>(ours) - sizeof found, sizeof found);
-    return found;
+    void* found = nullptr;
+    std::memcpy(&found, reinterpret_cast<std::byte*>(ours) - before, before);
+    return static_cast<Table*>(found);
 }
 
 thread_local int depth = 0;
