@@ -14,14 +14,13 @@
 
 int main(int argc, char** argv) {
     enum { rounds = 100, bytes = 65536 };
-    int rank, size, extent;
+    int rank, size;
     MPI_Aint lower, upper;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     MPI_Type_get_extent(MPI_LONG_DOUBLE_INT, &lower, &upper);
-    extent = (int)upper;
-    int const count = bytes / extent;
+    int const count = bytes / (int)upper;
     char *memory = malloc(bytes), *origin = calloc(1, bytes);
     for (int k = 0; k < rounds; ++k) {
         MPI_Win window;

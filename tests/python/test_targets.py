@@ -152,6 +152,7 @@ def test_environment_and_preload_reach_the_ranks_only() -> None:
     [
         ("5.0.2", 2, {}),
         ("5.0.2", 4, {"ASSAY_YIELD_POLLS": "20"}),
+        ("4.0.3", 4, {"ASSAY_YIELD_POLLS": "20"}),
         ("", 4, {"ASSAY_YIELD_POLLS": "20"}),
     ],
 )

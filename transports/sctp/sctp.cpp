@@ -453,9 +453,10 @@ bool sctp_wire::pending() { return usrsctp_get_events(socket_) & SCTP_EVENT_READ
 // A socket that is watched costs each of its packets a third of a microsecond: only who wants to sleep has that done.
 int sctp_wire::wait_fd() const {
     std::lock_guard const lock(stack_.mutex);
+    if (watched_) return epoll_;
     for (auto const& one : datagrams_) {
         epoll_event event{.events = EPOLLIN, .data = {}};
-        if (!watched_ && epoll_ctl(epoll_, EPOLL_CTL_ADD, one->fd(), &event) < 0) fail("epoll_ctl");
+        if (epoll_ctl(epoll_, EPOLL_CTL_ADD, one->fd(), &event) < 0) fail("epoll_ctl");
     }
     watched_ = !datagrams_.empty();
     return epoll_;
