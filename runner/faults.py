@@ -246,7 +246,7 @@ class _Session:
         strict: bool = False,
     ) -> None:
         """Run cases into a folder of their own until `on` raises _Enough."""
-        from runner.supervise import supervise
+        from runner.supervise import Patience, supervise
 
         self.runs += 1
         folder = self.out / f"{self.runs:03}-{name}-np{target.np}"
@@ -270,6 +270,7 @@ class _Session:
                 threaded=self.threaded,
                 alone=self.alone,
                 damage=lambda case: self.known.damage(case, target),
+                patience=Patience(doubts=0),  # a fault makes things hang, and whether they are slow is no matter
             )
 
     def control(self, np: int) -> Control:

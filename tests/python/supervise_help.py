@@ -15,8 +15,8 @@ from runner.model import Launch, Options, Target, Verdict
 from runner.supervise import JobRecord, Patience, supervise
 
 FAKE = Path(__file__).with_name("fake_suite.py")
-# The fakes are fast.
-QUICK = Patience(cpu=0.1, idle=2.0, unseen=0.1, answer=0.5, refusal=0.15, finalize=0.3, leave=0.2, hello=5.0)
+# The fakes are fast, and what is slow among them hangs.
+QUICK = Patience(cpu=0.1, doubts=0, idle=2.0, unseen=0.1, answer=0.5, refusal=0.15, finalize=0.3, leave=0.2, hello=5.0)
 
 
 def names(count: int) -> list[str]:
