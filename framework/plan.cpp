@@ -15,8 +15,10 @@ namespace {
 
 std::string suggestion(std::string const& word, std::vector<std::string> const& known) {
     auto const close = near(word, known);
-    if (close.empty()) return fmt::format("known: {}", fmt::join(known, ", "));
-    return fmt::format("near: {}", fmt::join(close, ", "));
+    if (!close.empty()) return fmt::format("did you mean {}?", fmt::join(close, " or "));
+    constexpr std::size_t most = 12;
+    if (known.size() <= most) return fmt::format("there are {}", fmt::join(known, ", "));
+    return fmt::format("there are {} and others", fmt::join(known.begin(), known.begin() + most, ", "));
 }
 
 std::vector<std::string> value_names(axis_base const& axis) {
@@ -36,7 +38,7 @@ void check_words(selection const& what) {
     auto const suites = suite_names();
     for (auto const& word : what.suites.words())
         if (std::none_of(suites.begin(), suites.end(), [&](auto const& s) { return matches(word, s); }))
-            throw wrong_use{fmt::format("unknown suite \"{}\"; {}", word, suggestion(word, suites))};
+            throw wrong_use{fmt::format("unknown suite '{}'; {}", word, suggestion(word, suites))};
     if (!what.profile.empty()) profile_named(what.profile);
     auto const axes = all_axes();
     for (auto const& [name, words] : what.axes) {
@@ -50,11 +52,10 @@ void check_words(selection const& what) {
             auto const more = value_names(*axis);
             values.insert(values.end(), more.begin(), more.end());
         }
-        if (!found) throw wrong_use{fmt::format("unknown axis \"{}\"; {}", name, suggestion(name, names))};
+        if (!found) throw wrong_use{fmt::format("unknown axis '{}'; {}", name, suggestion(name, names))};
         for (auto const& word : words.words())
             if (std::none_of(values.begin(), values.end(), [&](auto const& v) { return matches(word, v); }))
-                throw wrong_use{
-                    fmt::format("axis \"{}\" has no value \"{}\"; {}", name, word, suggestion(word, values))};
+                throw wrong_use{fmt::format("unknown {} '{}'; {}", name, word, suggestion(word, values))};
     }
 }
 
@@ -204,7 +205,7 @@ profile const& profile_named(std::string const& name) {
         if (p.name == name) return p;
         names.push_back(p.name);
     }
-    throw wrong_use{fmt::format("unknown profile \"{}\"; known: {}", name, fmt::join(names, ", "))};
+    throw wrong_use{fmt::format("unknown profile '{}'; there are {}", name, fmt::join(names, ", "))};
 }
 
 tier tier_named(std::string const& name) {
@@ -212,7 +213,7 @@ tier tier_named(std::string const& name) {
         {"smoke", tier::smoke}, {"quick", tier::quick}, {"standard", tier::standard}, {"full", tier::full}};
     if (auto const found = tiers.find(name); found != tiers.end()) return found->second;
     throw wrong_use{
-        fmt::format("unknown tier \"{}\"; {}", name, suggestion(name, {"smoke", "quick", "standard", "full"}))};
+        fmt::format("unknown tier '{}'; {}", name, suggestion(name, {"smoke", "quick", "standard", "full"}))};
 }
 
 planned_case case_named(std::string const& name, job const& j) {

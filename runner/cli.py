@@ -473,7 +473,6 @@ def list_(what: str, chapter: Sequence[str], untested: bool, as_json: bool, **gi
     suite, np = _suite(given)
     selection = _selection(given)
     if what == "cases":
-        plan.check(selection, suite.ask("tests", np), suite.ask("axes", np) if selection.axis else [])
         lines = suite.ask("cases", np, selection.arguments())
         if not lines:
             raise WrongUse(f"nothing matches {plan.describe(selection)}")

@@ -111,7 +111,6 @@ def make(suite: Suite, np: int, selection: Selection, order: str = "listed", sha
     """The plan for `np` ranks. Raises WrongUse when the selection names or matches nothing."""
     part, parts = parse_shard(shard)
     tests = suite.ask("tests", np)
-    check(selection, tests, suite.ask("axes", np) if selection.axis else [])
     left_out: dict[str, int] = {}
     if selection.profile:
         beyond = suite.ask("left_out", np, selection.arguments())
@@ -157,21 +156,6 @@ def parse_shard(shard: str | None) -> tuple[int, int]:
     return int(found[1]), int(found[2])
 
 
-def check(selection: Selection, tests: Sequence[Mapping[str, Any]], axes: Sequence[Mapping[str, Any]]) -> None:
-    """Raises WrongUse for a tier, suite, axis or value that does not exist, with the near ones."""
-    must_be_one_of("tier", selection.tier, TIERS)
-    suites = {test["test"].partition(".")[0] for test in tests}
-    for name in _names(selection.suite):
-        must_be_one_of("suite", name, suites)
-    values: dict[str, set[str]] = {}
-    for line in axes:
-        values.setdefault(line["axis"], set()).add(line["value"])
-    for axis, wanted in selection.axis.items():
-        must_be_one_of("axis", axis, values)
-        for name in _names(wanted):
-            must_be_one_of(axis, name, values[axis])
-
-
 def must_be_one_of(what: str, name: str, there: Iterable[str]) -> None:
     """Raises WrongUse unless `name` is one of `there`."""
     names = sorted(there)
@@ -192,8 +176,3 @@ def describe(selection: Selection) -> str:
     words += [f"--{axis} {','.join(values)}" for axis, values in selection.axis.items()]
     words += [f"--select {glob!r}" for glob in selection.select]
     return " ".join([*words, f"--tier {selection.tier}"])
-
-
-def _names(lists: Iterable[str]) -> list[str]:
-    """The names in comma lists, without the ^ that excludes."""
-    return [name.removeprefix("^") for words in lists for name in words.split(",") if name]

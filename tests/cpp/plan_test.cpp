@@ -78,7 +78,7 @@ TEST(plan, growsWithTheTier) {
     EXPECT_LT(size(tier::smoke), size(tier::quick));
     EXPECT_LT(size(tier::quick), size(tier::standard));
     EXPECT_EQ(tier_named("full"), tier::full);
-    EXPECT_CONTAINS(refusal([] { tier_named("quik"); }), "near: quick");
+    EXPECT_CONTAINS(refusal([] { tier_named("quik"); }), "did you mean quick");
 }
 
 TEST(plan, namesWhatCannotExistHere) {
@@ -166,7 +166,7 @@ TEST(plan, ofKellersProfileKeepsHisValues) {
     selection other = of_tier(tier::smoke, "keller-2008");
     other.axes["count"] = pick("1000"); // stands on no ladder and was asked for
     EXPECT_TRUE(any(names_of(make_plan(other, four)), "/count=1000"));
-    EXPECT_CONTAINS(refusal([] { make_plan(of_tier(tier::quick, "keller"), four); }), "known: keller-2008");
+    EXPECT_CONTAINS(refusal([] { make_plan(of_tier(tier::quick, "keller"), four); }), "there are keller-2008");
 }
 
 TEST(plan, ofAVersionsProfileLeavesOutWhatCameLater) {
@@ -195,17 +195,17 @@ TEST(plan, ofAVersionsProfileLeavesOutWhatCameLater) {
 }
 
 TEST(plan, refusesUnknownNamesAndSaysTheNearOnes) {
-    EXPECT_CONTAINS(refusal([] { make_plan(of_tier(tier::quick, "", "p2q"), four); }), "near: p2p");
-    EXPECT_CONTAINS(refusal([] { make_plan(with_axis("typ", "int"), four); }), "near: type");
-    EXPECT_CONTAINS(refusal([] { make_plan(with_axis("type", "vectr_int"), four); }), "near: vector_int");
-    EXPECT_CONTAINS(refusal([] { case_named("p2p.rin/mode=send", four); }), "near: p2p.ring");
+    EXPECT_CONTAINS(refusal([] { make_plan(of_tier(tier::quick, "", "p2q"), four); }), "did you mean p2p");
+    EXPECT_CONTAINS(refusal([] { make_plan(with_axis("typ", "int"), four); }), "did you mean type");
+    EXPECT_CONTAINS(refusal([] { make_plan(with_axis("type", "vectr_int"), four); }), "did you mean vector_int");
+    EXPECT_CONTAINS(refusal([] { case_named("p2p.rin/mode=send", four); }), "did you mean p2p.ring");
     std::string const good = names_of(make_plan(of_names({"p2p.ring_sendrecv/*/type=int/*"}, tier::smoke), four)).at(0);
     auto const replaced = [&](char const* from, char const* to) {
         auto name = good;
         name.replace(name.find(from), std::string(from).size(), to);
         return refusal([&] { case_named(name, four); });
     };
-    EXPECT_CONTAINS(replaced("/type=int", "/type=intt"), "has no type=intt; near: int");
+    EXPECT_CONTAINS(replaced("/type=int", "/type=intt"), "has no type=intt; did you mean int");
     EXPECT_CONTAINS(replaced("/type=", "/typ="), "expected type=…");
     EXPECT_CONTAINS(replaced("/type=int", ""), "is not the full name of a case");
     // A ready send needs its receive posted before.

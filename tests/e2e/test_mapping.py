@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import shlex
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 import pytest
+from e2e_help import MPI, assay
 
 from runner import plan, targets
 
@@ -74,3 +76,12 @@ def test_every_option_that_is_named_exists() -> None:
     text = PAGE.split("## Options\n")[1].split("\n## ")[0]
     ours = "".join(line.split("|", 2)[2] for line in text.splitlines() if line.startswith("| `-"))
     assert set(re.findall(r"--[a-z-]+", ours)) <= known
+
+
+def test_the_command_of_the_page_selects_what_it_names(programs: Path) -> None:
+    (words,) = re.findall(r"^ +\./assay run (.*)$", PAGE, re.MULTILINE)
+    done = assay("list", "cases", "--mpi", MPI, *shlex.split(words), env={"ASSAY_SUITE": str(programs / "assay-suite")})
+    assert done.returncode == 0, done.stderr
+    cases = done.stdout.splitlines()
+    assert {case.split("/count=")[1].split("/")[0] for case in cases} == {"1000"}
+    assert {case.split("/comm=")[1].split("/")[0] for case in cases} == {"world", "inter_halved"}

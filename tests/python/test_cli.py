@@ -247,8 +247,6 @@ def test_folder_that_holds_a_run(world: World, capsys: pytest.CaptureFixture[str
         (["run", "--np", "100000"], "--force-np"),
         (["run", "--shard", "3/2"], "--shard 3/2: use i/n"),
         (["run", "--axis", "comm"], "--axis comm: use NAME=LIST"),
-        (["run", "--suite", "fakee"], "unknown suite 'fakee'; did you mean fake?"),
-        (["run", "--axis", "n=77"], "unknown n '77'"),
         (["run", "--select", "fake.case/n={1,2"], "--select fake.case/n={1,2: braces that do not pair up"),
         (["run", "--env", "A"], "--env A: use NAME=VALUE"),
         (["run", "--preload", "/no/lib.so"], "there is no such library"),

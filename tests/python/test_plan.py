@@ -77,23 +77,6 @@ def test_wrong_shard(shard: str) -> None:
         plan.parse_shard(shard)
 
 
-@pytest.mark.parametrize(
-    ("selection", "words"),
-    [
-        (Selection(tier="quik"), "unknown tier 'quik'; did you mean quick?"),
-        (Selection(suite=["p2pp"]), "unknown suite 'p2pp'; did you mean p2p?"),
-        (Selection(suite=["^evn"]), "unknown suite 'evn'; did you mean env?"),
-        (Selection(axis={"com": ["world"]}), "unknown axis 'com'; did you mean comm?"),
-        (Selection(axis={"comm": ["reversd"]}), "unknown comm 'reversd'; did you mean reversed?"),
-        (Selection(axis={"comm": ["zzz"]}), "unknown comm 'zzz'; there are reversed, self, world"),
-    ],
-)
-def test_unknown_names(tmp_path: Path, selection: Selection, words: str) -> None:
-    with pytest.raises(WrongUse) as error:
-        plan.make(fake(tmp_path), 2, selection)
-    assert str(error.value) == words
-
-
 def test_selection_that_matches_nothing(tmp_path: Path) -> None:
     with pytest.raises(WrongUse, match=r"nothing matches --suite p2p --select 'x\*' --tier quick"):
         plan.make(fake(tmp_path, lines={**LINES, "cases": []}), 2, Selection(suite=["p2p"], select=["x*"]))
