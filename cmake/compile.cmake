@@ -1,3 +1,19 @@
+# How everything is compiled: each project of the tree includes it when it is not part of another.
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+add_compile_options(-Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -fno-omit-frame-pointer)
+
 # ASSAY_SANITIZE: a list for -fsanitize, for example "address,undefined" or "thread". ASSAY_COVERAGE: gcov counters.
 # The MPI library itself is not instrumented, which is why leaks and what happens inside of it are not our findings.
 set(ASSAY_SANITIZE "" CACHE STRING "Sanitizers to build with, for example address,undefined")
