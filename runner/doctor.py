@@ -27,9 +27,10 @@ _HEADERS = {
     "xxhash.h": "libxxhash-dev",
     "libunwind.h": "libunwind-dev",
 }
-# Nice to have: what each is for.
+# Nice to have, programs and headers: what each is for.
 _OPTIONAL = {
-    "fi_info": ("libfabric-bin", "`assay test`; with libfabric-dev, which `assay run --transport` installs"),
+    "rdma/fi_domain.h": ("libfabric-dev", "more ranks than cores with MPI libraries that wait for libfabric"),
+    "fi_info": ("libfabric-bin", "`assay test`"),
     "ccache": ("ccache", "faster builds"),
     "clang-format": ("clang-format", "`assay test`"),
     "clang-tidy-16": ("clang-tidy-16", "`assay test`"),
@@ -129,31 +130,35 @@ def _program(name: str, package: str) -> Finding:
     return Finding(name, "ok", f"{version[0] if version else ''} {path}".strip())
 
 
+def _compiles(*headers: str) -> bool:
+    """Whether the compiler finds all of them."""
+    source = "".join(f"#if !__has_include(<{header}>)\n#error\n#endif\n" for header in headers)
+    command = ["g++", "-E", "-x", "c++", "-"]
+    return subprocess.run(command, input=source, capture_output=True, text=True, check=False).returncode == 0
+
+
 def _headers() -> list[Finding]:
-    """Asks the compiler for each header, in one go where all are there."""
-    compiler = shutil.which("g++")
-    if compiler is None:
+    """What the compiler says of each header, asked in one go where all are there."""
+    if shutil.which("g++") is None:
         return []
-
-    def compiles(headers: list[str]) -> bool:
-        source = "".join(f"#if !__has_include(<{header}>)\n#error\n#endif\n" for header in headers)
-        command = [compiler, "-E", "-x", "c++", "-"]
-        return subprocess.run(command, input=source, capture_output=True, text=True, check=False).returncode == 0
-
-    everything = compiles(list(_HEADERS))
+    everything = _compiles(*_HEADERS)
     return [
         Finding(package, "ok", header)
-        if everything or compiles([header])
+        if everything or _compiles(header)
         else Finding(package, "missing", "", f"sudo apt-get install {package}")
         for header, package in _HEADERS.items()
     ]
 
 
 def _optional(name: str, package: str, purpose: str) -> Finding:
-    path = shutil.which(name)
-    if path is None:
+    if name.endswith(".h"):
+        there = name if shutil.which("g++") and _compiles(name) else None
+        name = package
+    else:
+        there = shutil.which(name)
+    if there is None:
         return Finding(name, "optional", f"for {purpose}", f"sudo apt-get install {package}")
-    return Finding(name, "ok", path)
+    return Finding(name, "ok", there)
 
 
 def _folder(what: str, folder: Path) -> Finding:

@@ -311,10 +311,12 @@ def test_doctor(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[s
     assert found["cmake"]["state"] == "ok"
     monkeypatch.setitem(doctor._PROGRAMS, "no-such-program", "its-package")
     monkeypatch.setitem(doctor._HEADERS, "no/such.h", "libnosuch-dev")
+    monkeypatch.setitem(doctor._OPTIONAL, "no/need.h", ("libnoneed-dev", "nothing"))
     assert cli.main(["doctor"]) == 3
     said = capsys.readouterr().out
     assert "no-such-program: sudo apt-get install its-package" in said
     assert "libnosuch-dev: sudo apt-get install libnosuch-dev" in said
+    assert "libnoneed-dev: sudo apt-get install libnoneed-dev" in said
 
 
 def test_run_record_without_targets_cannot_be_resumed(world: World, capsys: pytest.CaptureFixture[str]) -> None:
