@@ -52,6 +52,8 @@ void check_words(selection const& what) {
             auto const more = value_names(*axis);
             values.insert(values.end(), more.begin(), more.end());
         }
+        std::sort(values.begin(), values.end()); // several axes may have this name
+        values.erase(std::unique(values.begin(), values.end()), values.end());
         if (!found) throw wrong_use{fmt::format("unknown axis '{}'; {}", name, suggestion(name, names))};
         for (auto const& word : words.words())
             if (std::none_of(values.begin(), values.end(), [&](auto const& v) { return matches(word, v); }))
