@@ -39,8 +39,8 @@ class Patience:
 
     cpu: float = 4.0  # CPU time of any one rank in one case
     known: float = 0.2  # times the patience with a case that is known to hang, or to fail on one rank only
-    second: float = 4.0  # times the patience with a case that took too long once: is it slow, or does it hang?
-    doubts: int = 3  # cases in a row that hang the second time, too, before the first time is enough
+    slow: float = 4.0  # times `cpu` before a case that is not known to hang has hung: what ends until then is slow
+    doubts: int = 3  # cases in a row that did not end until then, before `cpu` is enough
     idle: float = 4.0  # times `cpu` of wall time while no rank uses the CPU
     unseen: float = 0.5  # that a case may take before its ranks are looked at, whatever the load
     hello: float = 60.0  # from the launch to the last hello
@@ -147,8 +147,7 @@ class _Run:
         self.records: list[JobRecord] = []
         self.settled: set[str] = set()  # judged in this attempt
         self.again: dict[str, Verdict] = {}  # failed so far, may pass when retried
-        self.late: dict[str, Verdict] = {}  # took too long once, and run again with more time
-        self.hung = 0  # of these in a row, how many took too long again
+        self.hung = 0  # cases in a row that were thought to be slow and did not end
         self.folder = out / "logs" / target.slug
 
     def suite_args(self) -> list[str]:
@@ -194,8 +193,6 @@ class _Run:
 
     def judge(self, verdicts: list[Verdict]) -> None:
         """Write verdicts and tell of them, save those that are to be retried."""
-        if self.late:
-            verdicts = [self._second_look(verdict) for verdict in verdicts]
         self.settled.update([verdict.case for verdict in verdicts])
         if self.attempt > 1:
             for verdict in verdicts:
@@ -213,33 +210,6 @@ class _Run:
         if final:
             self.journal.append(final)
             self.on_verdicts(final)
-
-    def doubt(self, verdict: Verdict) -> bool:
-        """Whether this is a timeout that a second run with more time has to confirm: a slow library does not hang."""
-        if verdict.status != "timeout" or verdict.case in self.late or self.expected(verdict.case):
-            return False
-        if self.hung >= self.patience.doubts:
-            return False
-        self.late[verdict.case] = verdict
-        self.on_note(f"{self.target.name}: {verdict.case} took too long and runs again with more time: slow, or hung?")
-        return True
-
-    def _second_look(self, verdict: Verdict) -> Verdict:
-        """The verdict on a case that may have taken too long before."""
-        first = self.late.pop(verdict.case, None)
-        if first is None:
-            return verdict
-        options = self.options
-        if verdict.status == "timeout":
-            self.hung += 1
-            verdict.extra["reason"] += "; it took too long in an earlier run, too"
-        elif verdict.status == "pass":
-            if verdict.seconds < self.patience.cpu * options.timeout_scale * options.threads * options.repeat:
-                first.extra["reason"] += f"; when repeated it passed after {verdict.seconds:.2g} s"
-                return first  # not slow: it hangs now and then
-            self.hung = 0
-            verdict.extra["reason"] = f"slow; {first.extra['reason']}"
-        return verdict
 
     def _retried(self, verdict: Verdict) -> None:
         verdict.extra["attempts"] = self.attempt
@@ -302,6 +272,7 @@ class _Reader:
     def __init__(self, run: _Run, directory: Path, names: Sequence[str]) -> None:
         self.run, self.names = run, names
         self.unusual: set[int] = set()
+        self.slow: dict[int, str] = {}  # cases that were given more time, and what they had taken by then
         self.logs = [RankLog(directory, rank, len(names), self.unusual) for rank in range(run.target.np)]
         self.merge = judge.Merge(len(names), run.target.np)
 
@@ -319,8 +290,12 @@ class _Reader:
 
     def _verdict(self, index: int) -> Verdict:
         seconds = self.merge.longest[index] * 1e-9
+        extra: dict[str, Any] = {}
+        if index in self.slow:
+            self.run.hung = 0
+            extra["reason"] = f"slow: it had not ended after {self.slow[index]}"
         if index not in self.unusual:
-            return self.run.verdict(self.names[index], "pass", seconds, {})
+            return self.run.verdict(self.names[index], "pass", seconds, extra)
         status, extra = judge.finished(self.logs, index, self.run.options.strict)
         return self.run.verdict(self.names[index], status, seconds, extra)
 
@@ -557,14 +532,17 @@ class _Job:
                 if now - quiet > patience.refusal * known * scaled and self._ask(index):
                     return "refused", judge.refused(self.logs, index, run.options.strict)
                 continue
-            budget = patience.cpu * scaled * run.options.threads * run.options.repeat * self._second(index)
-            ranks = [self.ranks[log.rank] for log in living]
-            if "timeout" in run.expected(self.names[index]):
-                budget *= patience.known
-            spent = stall.look(now, index, ranks, budget, budget * patience.idle)
-            if spent and self._ask(index):
-                alive = [log.rank for log in living]
-                return "timeout", judge.stuck(self.logs, alive, index, spent)
+            budget = patience.cpu * scaled * run.options.threads * run.options.repeat
+            known, slow = "timeout" in run.expected(self.names[index]), index in self.reader.slow
+            idle = budget * patience.idle * (patience.known if known else 1.0)
+            budget *= patience.known if known else patience.slow if slow else 1.0
+            spent = stall.look(now, index, [self.ranks[log.rank] for log in living], budget, idle)
+            if spent and stall.idle < idle and not (known or slow) and run.hung < patience.doubts:
+                self.reader.slow[index] = spent
+                run.on_note(f"{run.target.name}: {self.names[index]} takes long and is given more time: slow, or hung?")
+            elif spent and self._ask(index):
+                run.hung += slow
+                return "timeout", judge.stuck(self.logs, [log.rank for log in living], index, spent)
 
     def _watch_end(self) -> tuple[str, judge.Blame | None]:
         """A process has said that the job has to end now: wait for that, and for the launcher."""
@@ -586,7 +564,7 @@ class _Job:
                 if self.guard.ended or now - quiet > patience.leave * self._busyness():
                     return "ended", None
                 continue
-            limit = patience.finalize * max(1.0, self._run.options.timeout_scale) * self._busyness() * self._second(0)
+            limit = patience.finalize * max(1.0, self._run.options.timeout_scale) * self._busyness()
             if any(log.outcomes.get(0) == "f" for log in self.logs) and now - quiet > patience.refusal:
                 return "refused", judge.refused(self.logs, 0, self._run.options.strict)
             if now - begin > limit:
@@ -608,10 +586,6 @@ class _Job:
             self.judged += 1
             self._run.judge([self._run.verdict(case, status, seconds, extra)])
         return True
-
-    def _second(self, index: int) -> float:
-        """What the patience with a case is multiplied by because it took too long before."""
-        return self._run.patience.second if self.names[index] in self._run.late else 1.0
 
     def _busyness(self) -> float:
         return busyness(self._run.target.oversubscription)
@@ -728,10 +702,8 @@ class _Job:
         extra: dict[str, Any] = {"ranks": blame.ranks, "reason": blame.reason}
         if blame.waiting:
             extra["waiting"] = blame.waiting
-        verdict = self._run.verdict(case, blame.status, max(0.0, seconds), extra)
-        if not self._run.doubt(verdict):
-            self.judged += 1
-            self._run.judge([verdict])
+        self.judged += 1
+        self._run.judge([self._run.verdict(case, blame.status, max(0.0, seconds), extra)])
 
 
 @contextmanager

@@ -293,31 +293,21 @@ def test_a_case_that_is_known_to_hang_is_given_less_time(tmp_path: Path) -> None
     assert outcome.line(SICK)["seconds"] < 30
 
 
-@pytest.mark.parametrize(
-    ("fault", "verdict", "ends", "reason"),
-    [
-        ({"kind": "burn"}, {}, ["timeout", "complete"], "slow; no end after "),
-        ({"kind": "burn", "once": True}, {SICK: ("timeout", [1])}, ["timeout", "complete"], "when repeated it passed"),
-        ({"kind": "spin"}, {SICK: ("timeout", [1])}, ["timeout", "timeout", "complete"], "in an earlier run, too"),
-    ],
-)
-def test_what_took_too_long_is_given_more_time_once(
-    tmp_path: Path, fault: dict[str, object], verdict: dict[str, object], ends: list[str], reason: str
-) -> None:
-    patience = replace(QUICK, cpu=0.2, second=10.0, doubts=1)
-    outcome = run(tmp_path, PLAN, {"cases": {SICK: fault}}, patience=patience)
-    assert outcome.failed() == verdict
-    assert outcome.ends == ends
-    assert reason in outcome.line(SICK)["reason"]
-    assert sum(record.cases for record in outcome.records) == len(PLAN) == len(outcome.lines)
+def test_what_is_slow_is_not_hung(tmp_path: Path) -> None:
+    faults = {"cases": {SICK: {"kind": "burn"}}}
+    outcome = run(tmp_path, PLAN, faults, patience=replace(QUICK, cpu=0.2, slow=10.0, doubts=1))
+    assert outcome.failed() == {}
+    assert outcome.ends == ["complete"]
+    assert outcome.line(SICK)["reason"].startswith("slow: it had not ended after 0.")
     assert [note for note in outcome.notes if "slow, or hung?" in note]
 
 
-def test_where_much_hangs_the_first_time_is_enough(tmp_path: Path) -> None:
+def test_where_much_hangs_nothing_is_thought_to_be_slow(tmp_path: Path) -> None:
     faults = {"cases": {case: {"kind": "spin"} for case in PLAN[1:5]}}
-    outcome = run(tmp_path, PLAN, faults, patience=replace(QUICK, second=2.0, doubts=2))
+    outcome = run(tmp_path, PLAN, faults, patience=replace(QUICK, slow=2.0, doubts=2))
     assert outcome.failed() == {case: ("timeout", [1]) for case in PLAN[1:5]}
-    assert outcome.ends == ["timeout"] * 6 + ["complete"]  # two of four were run again
+    assert outcome.ends == ["timeout"] * 4 + ["complete"]
+    assert len([note for note in outcome.notes if "slow, or hung?" in note]) == 2
 
 
 def test_the_others_are_not_waited_for_where_a_case_is_known_to_fail(tmp_path: Path) -> None:
