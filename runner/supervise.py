@@ -352,7 +352,8 @@ class _Stall:
         if now - self.since < self.unseen or now - self.sampled < 0.1:
             return ""
         samples: dict[int, Sample] = {rank.pid: found for rank in ranks if (found := rank.look())}
-        elapsed = now - self.sampled if self.sampled else 0.0
+        # Who was stopped himself, or sat in a machine that was, does not know what the ranks did meanwhile.
+        elapsed = min(now - self.sampled, 1.0) if self.sampled else 0.0
         self.sampled = now
         burnt = max((found.cpu - self.cpu.get(pid, found.cpu) for pid, found in samples.items()), default=0.0)
         # A rank that is ready to run but does not get a core is not idle: the machine is busy.

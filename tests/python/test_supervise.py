@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +15,8 @@ import runner.supervise
 from runner import plan
 from runner.journal import Journal
 from runner.model import CannotRun, Launch, Options, Verdict
-from runner.supervise import supervise
+from runner.procs import Rank
+from runner.supervise import _Stall, supervise
 
 PLAN = names(6)
 SICK = PLAN[3]
@@ -300,6 +303,21 @@ def test_what_is_slow_is_not_hung(tmp_path: Path) -> None:
     assert outcome.ends == ["complete"]
     assert outcome.line(SICK)["reason"].startswith("slow: it had not ended after 0.")
     assert [note for note in outcome.notes if "slow, or hung?" in note]
+
+
+def test_time_in_which_the_runner_was_stopped_counts_as_one_second() -> None:
+    child = subprocess.Popen(["sleep", "60"])
+    rank = Rank(child.pid, os.uname().nodename)
+    try:
+        stall, ranks = _Stall(0.0), [rank]
+        assert stall.look(100.0, 0, ranks, 1.0, 3.0) == ""
+        assert stall.look(200.0, 0, ranks, 1.0, 3.0) == ""
+        assert stall.look(201.0, 0, ranks, 1.0, 3.0) == ""
+        assert stall.look(202.0, 0, ranks, 1.0, 3.0) == "3.0 s in which no rank used the CPU"
+    finally:
+        rank.close()
+        child.kill()
+        child.wait()
 
 
 def test_where_much_hangs_nothing_is_thought_to_be_slow(tmp_path: Path) -> None:
