@@ -38,7 +38,7 @@ class Patience:
     """Seconds to wait, on an idle machine with a core for each rank; all are widened by load and oversubscription."""
 
     cpu: float = 4.0  # CPU time of any one rank in one case
-    known: float = 0.2  # times the patience with a case that is known to hang, or to fail on one rank only
+    known: float = 0.1  # times the patience with a case that is known to hang, or to fail on one rank only
     slow: float = 4.0  # times `cpu` before a case that is not known to hang has hung: what ends until then is slow
     doubts: int = 3  # cases in a row that did not end until then, before `cpu` is enough
     idle: float = 4.0  # times `cpu` of wall time while no rank uses the CPU
