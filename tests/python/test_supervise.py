@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -309,6 +310,8 @@ def test_time_in_which_the_runner_was_stopped_counts_as_one_second() -> None:
     child = subprocess.Popen(["sleep", "60"])
     rank = Rank(child.pid, os.uname().nodename)
     try:
+        while (found := rank.look()) and found.state != "S":
+            time.sleep(0.01)
         stall, ranks = _Stall(0.0), [rank]
         assert stall.look(100.0, 0, ranks, 1.0, 3.0) == ""
         assert stall.look(200.0, 0, ranks, 1.0, 3.0) == ""
