@@ -84,4 +84,5 @@ def test_the_command_of_the_page_selects_what_it_names(programs: Path) -> None:
     assert done.returncode == 0, done.stderr
     cases = done.stdout.splitlines()
     assert {case.split("/count=")[1].split("/")[0] for case in cases} == {"1000"}
-    assert {case.split("/comm=")[1].split("/")[0] for case in cases} == {"world", "inter_halved"}
+    found = {(case.split("/")[0], case.split("/comm=")[1].split("/")[0]) for case in cases}
+    assert found == {(test, comm) for test in ("p2p.many_to_one", "p2p.alltoall") for comm in ("world", "inter_halved")}
