@@ -2,11 +2,12 @@
 
 Each transport is started once a round, in turns, so that a busy moment of the machine meets all of them; what counts is
 the best of the rounds. `raw_tcp` is a plain connection without MPI: the limit for all that use TCP. `raw_sctp` is a
-plain association of usrsctp.
+plain association of usrsctp. `ofi:PROVIDER` is a provider of libfabric without MPI, to be held against these.
 """
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,12 +16,18 @@ from typing import Any
 
 from runner import build, targets
 from runner.model import CannotRun, Launch, WrongUse
-from runner.transports import FABRIC, OWN, PROVIDERS, UCX, Transport, counted, parse, prove
+from runner.transports import FABRIC, OWN, PROVIDERS, UCX, Transport, counted, parse, prove, provider_environment
 
 # What needs no MPI library, and the program that measures it.
 RAW = {"raw_tcp": "assay-bench-tcp", "raw_sctp": "assay-bench-sctp"}
+OFI = "ofi:"  # before the name of a provider: nor does this
 # What our transports are held against: the better of these.
-RIVALS: dict[str, tuple[str, ...]] = {"assay_tcp": ("tcp", "tcp+ofi_rxm"), "assay_sctp": ("raw_sctp",)}
+RIVALS: dict[str, tuple[str, ...]] = {
+    "assay_tcp": ("tcp", "tcp+ofi_rxm"),
+    "assay_sctp": ("raw_sctp",),
+    "ofi:assay_tcp": ("ofi:tcp", "ofi:tcp+ofi_rxm"),
+    "ofi:assay_sctp": ("raw_sctp",),
+}
 SHORT, LONG = 8, 1 << 20  # bytes: where latency and bandwidth are compared
 SWITCH = 1.3  # six bytes more that take so much longer are another protocol
 LIMIT_SECONDS = 300  # for one start
@@ -127,7 +134,7 @@ def ratios(measured: Mapping[str, Sequence[Point]]) -> list[dict[str, Any]]:
     """Our transports beside their rivals: below 1 it is slower; bandwidth 0: not measured."""
     found = []
     for name, points in measured.items():
-        names = RIVALS.get(parse(name).provider, ()) if name not in RAW else ()
+        names = RIVALS.get(_without_switches(name), ())
         rivals = [derived(measured[rival]) for rival in names if rival in measured]
         if not rivals:
             continue
@@ -155,9 +162,10 @@ def _contenders(request: Request, library: targets.Library, out: Path, note: Cal
         OWN,
         *((*PROVIDERS, *FABRIC) if "environment" in told else ()),
         *([UCX] if "ucx" in told else []),
+        f"{OFI}assay_sctp",
         *RAW,
     ]
-    over = {name: parse(name) for name in names if name not in RAW}
+    over = {name: parse(name.removeprefix(OFI)) for name in names if name not in RAW}
     providers = build.transports(request.preset, note=note)
     binary = build.build(library, request.preset, note=note) / "assay-bench-mpi"
     environment = targets.list_environment(library)
@@ -174,22 +182,40 @@ def _contenders(request: Request, library: targets.Library, out: Path, note: Cal
             found.append(Contender(name, raw(RAW[name])))
             continue
         counters = out / "counters" / _file_name(name)
-        target = targets.make_target(library, 2, binary, request.wishes, over[name], providers)
         if over[name].ours:
             counters.mkdir(parents=True, exist_ok=True)
-            target = targets.counting(target, counters.absolute())
-        found.append(Contender(name, mpi(target), transport=over[name] if over[name].ours else None, counters=counters))
+        if name.startswith(OFI):
+            start = _without_mpi(over[name], request, providers, counters.absolute())
+        else:
+            target = targets.make_target(library, 2, binary, request.wishes, over[name], providers)
+            start = mpi(targets.counting(target, counters.absolute()) if over[name].ours else target)
+        found.append(Contender(name, start, transport=over[name] if over[name].ours else None, counters=counters))
     return found
+
+
+def _without_mpi(transport: Transport, request: Request, providers: Path, counters: Path) -> Callable[[Path], Launch]:
+    """Starts what measures a provider by itself: in the system's libfabric, not in one that the MPI library brings."""
+    environment = {
+        **os.environ,
+        **provider_environment(transport, providers),
+        **(targets.counters_to(counters) if transport.ours else {}),
+        **request.wishes.env,
+    }
+    program = str(providers / "assay-bench-fabric")
+    return lambda file: Launch([program, str(file), transport.fabric, str(request.largest)], environment)
 
 
 def check_names(names: Iterable[str]) -> None:
     """Raises WrongUse for a transport that nobody knows."""
     for name in names:
-        if name not in RAW:
-            try:
-                parse(name)
-            except WrongUse as error:
-                raise WrongUse(f"{error}; or {', '.join(RAW)}") from None
+        if name in RAW:
+            continue
+        try:
+            provider = parse(name.removeprefix(OFI)).provider
+        except WrongUse as error:
+            raise WrongUse(f"{error}; or {', '.join(RAW)}, {OFI}PROVIDER") from None
+        if name.startswith(OFI) and provider in ("", UCX):
+            raise WrongUse(f"--transport {name}: no provider of libfabric; use {', '.join((*PROVIDERS, *FABRIC))}")
 
 
 def _measure(one: Contender, file: Path) -> list[Point]:
@@ -211,6 +237,12 @@ def _measure(one: Contender, file: Path) -> list[Point]:
         words = (done.stderr.strip() or done.stdout.strip() or "it said nothing").splitlines()[0]
         raise CannotRun(f"{one.name}: ended with {done.returncode}: {words}")
     return read_points(file.read_text())
+
+
+def _without_switches(name: str) -> str:
+    """ofi:assay_tcp:cork → ofi:assay_tcp."""
+    provider = name.removeprefix(OFI).partition(":")[0]
+    return OFI + provider if name.startswith(OFI) else provider
 
 
 def _file_name(name: str) -> str:

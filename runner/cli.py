@@ -633,7 +633,8 @@ def harness(as_json: bool, **given: Any) -> int:
     "--transport",
     multiple=True,
     metavar="LIST",
-    help="As for assay run, and raw_tcp, raw_sctp. Default: all that can be used.",
+    help="As for assay run, and without MPI raw_tcp, raw_sctp and ofi:PROVIDER (ofi:assay_sctp, ofi:tcp+ofi_rxm). "
+    "Default: all that can be used, and ofi:assay_sctp.",
 )
 @click.option("--rounds", default=5, metavar="N", type=click.IntRange(1, 1000), help="Repetitions. Default: 5.")
 @click.option("--largest", default=4 << 20, metavar="BYTES", type=click.IntRange(8, 1 << 26), help="Default: 4 MiB.")

@@ -405,11 +405,16 @@ def target_name(spec: str, transport: transports.Transport, np: int) -> str:
     return f"{spec}{'+' if transport.name else ''}{transport.name}/np{np}"
 
 
+def counters_to(folder: Path) -> dict[str, str]:
+    """Has a provider of ours write its counters to `folder`."""
+    return {"ASSAY_COUNTERS": str(folder)}
+
+
 def counting(target: Target, folder: Path) -> Target:
     """The target with a provider that writes its counters to `folder`."""
     launcher = target.launcher
     assert isinstance(launcher, RankLauncher)
-    more = {"ASSAY_COUNTERS": str(folder)}
+    more = counters_to(folder)
     launcher = replace(launcher, environment={**launcher.environment, **more}, ranks={**launcher.ranks, **more})
     return replace(target, launcher=launcher)
 

@@ -93,6 +93,11 @@ class Transport:
         """For --transport."""
         return self.name or OWN
 
+    @property
+    def fabric(self) -> str:
+        """As libfabric names the provider."""
+        return self.provider.replace("+", ";")
+
 
 def parse(spec: str) -> Transport:
     """What a SPEC names. Raises WrongUse, with the nearest name."""
@@ -129,8 +134,13 @@ def environment(transport: Transport, about: Mapping[str, Any], folder: Path, sp
     told = about.get("transport", {}).get("ucx" if transport.provider == UCX else "environment")
     if told is None:
         raise WrongUse(f"--transport {transport.spec}: it is not known how {spec} is told to use it")
-    name = transport.provider.replace("+", ";")
-    found = {key: value.replace("{provider}", name) for key, value in told.items()}
+    found = {key: value.replace("{provider}", transport.fabric) for key, value in told.items()}
+    return found | provider_environment(transport, folder)
+
+
+def provider_environment(transport: Transport, folder: Path) -> dict[str, str]:
+    """For whoever opens the provider itself; ours are in `folder`."""
+    found = {}
     if transport.ours:
         found["FI_PROVIDER_PATH"] = str(folder)
     if transport.switches:

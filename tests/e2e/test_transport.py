@@ -60,7 +60,7 @@ def test_traffic_that_went_elsewhere_is_no_run(tmp_path: Path, environment: dict
 def test_transports_are_timed_beside_each_other(tmp_path: Path, environment: dict[str, str]) -> None:
     done = assay(
         *("bench", "transports", "--mpi", MPI, "--rounds", "2", "--largest", "4096"),
-        *("--transport", "assay_tcp,raw_tcp,raw_sctp", "--json", "--out", tmp_path),
+        *("--transport", "assay_tcp,ofi:assay_tcp,raw_tcp,raw_sctp", "--json", "--out", tmp_path),
         env=environment,
         seconds=300,
     )
@@ -70,8 +70,8 @@ def test_transports_are_timed_beside_each_other(tmp_path: Path, environment: dic
         sizes = [point["size"] for point in one["points"]]
         assert sizes[:4] == [5, 8, 11, 13] and sizes[-1] == 4099
         assert all(point["latency"] > 0 and point["bandwidth"] > 0 for point in one["points"])
-    assert [one["name"] for one in found["transports"]] == ["assay_tcp", "raw_tcp", "raw_sctp"]
-    assert (tmp_path / "transports.html").read_text().count("<polyline") == 6
+    assert [one["name"] for one in found["transports"]] == ["assay_tcp", "ofi:assay_tcp", "raw_tcp", "raw_sctp"]
+    assert (tmp_path / "transports.html").read_text().count("<polyline") == 8
 
 
 def test_wrong_name_is_one_sentence(tmp_path: Path, environment: dict[str, str]) -> None:

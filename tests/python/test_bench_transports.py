@@ -9,8 +9,10 @@ import pytest
 
 from reports.bench import plot, size_name, write_page
 from runner import bench_transports as bench
+from runner import build
 from runner.bench_transports import Point
 from runner.model import CannotRun, Launch, WrongUse
+from runner.targets import LaunchWishes, Library
 
 LINES = "5 900 5e6\n8 1000 8e6\n11 1100 1e7\n1048573 300000 2e9\n1048576 300001 4e9\n1048579 600000 1e9\n"
 
@@ -52,10 +54,58 @@ def test_sctp_is_held_against_usrsctp_with_and_without_threads() -> None:
     ]
 
 
+def test_provider_without_mpi_is_held_against_such() -> None:
+    fast, slow = ([Point(8, latency, 1.0), Point(1 << 20, 300.0, 3000.0)] for latency in (4.0, 8.0))
+    measured = {"tcp": fast, "ofi:tcp+ofi_rxm": slow, "ofi:assay_tcp:cork": slow, "ofi:assay_sctp": slow}
+    assert bench.ratios(measured) == [
+        {"name": "ofi:assay_tcp:cork", "rivals": ["ofi:tcp", "ofi:tcp+ofi_rxm"], "latency": 1.0, "bandwidth": 1.0}
+    ]
+    assert bench.ratios({"ofi:assay_sctp": slow, "raw_sctp": fast}) == [
+        {"name": "ofi:assay_sctp", "rivals": ["raw_sctp"], "latency": 0.5, "bandwidth": 1.0}
+    ]
+
+
 def test_unknown_transport_is_wrong_use() -> None:
-    bench.check_names(["own", "raw_tcp", "assay_tcp:eager=0", "ucx"])
-    with pytest.raises(WrongUse, match="did you mean tcp.*or raw_tcp"):
-        bench.check_names(["tpc"])
+    bench.check_names(
+        ["own", "raw_tcp", "assay_tcp:eager=0", "ucx", "ofi:assay_sctp:interface=lo+streams=4", "ofi:shm"]
+    )
+    for name in ("tpc", "ofi:tpc"):
+        with pytest.raises(WrongUse, match="did you mean tcp.*or raw_tcp.*ofi:PROVIDER"):
+            bench.check_names([name])
+    for name in ("ofi:own", "ofi:ucx"):
+        with pytest.raises(WrongUse, match=f"--transport {name}: no provider of libfabric; use assay_tcp"):
+            bench.check_names([name])
+    for name in ("ofi:raw_tcp", "ofi:ofi:tcp", "ofi:", "ofi:tcp:no_rma", "ofi:assay_tcp:order=0"):
+        with pytest.raises(WrongUse):
+            bench.check_names([name])
+
+
+def test_provider_without_mpi_is_opened_by_a_program_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "transports", lambda *_, **__: Path("/b/transports"))
+    monkeypatch.setattr(build, "build", lambda *_, **__: Path("/b/mpich"))
+    for name in ("FI_PROVIDER_PATH", "ASSAY_TRANSPORT", "ASSAY_COUNTERS", "LD_LIBRARY_PATH"):
+        monkeypatch.delenv(name, raising=False)
+    library = Library(
+        *("mpich@5.0.2", "mpich", "5.0.2", Path("/opt/mpi"), "/opt/mpi/bin/mpiexec", None),
+        library_dirs=(Path("/opt/mpi/lib"),),
+    )
+    names = ["ofi:assay_sctp:interface=lo+streams=4", "ofi:tcp+ofi_rxm"]
+    request = bench.Request("mpich@5.0.2", names, largest=64, wishes=LaunchWishes(env={"FI_LOG_LEVEL": "warn"}))
+    ours, others = bench._contenders(request, library, tmp_path, print)
+    launch = ours.start(tmp_path / "a")
+    assert launch.argv == ["/b/transports/assay-bench-fabric", str(tmp_path / "a"), "assay_sctp", "64"]
+    told = {
+        "FI_PROVIDER_PATH": "/b/transports",
+        "ASSAY_TRANSPORT": "interface=lo+streams=4",
+        "ASSAY_COUNTERS": str(ours.counters),
+        "FI_LOG_LEVEL": "warn",
+    }
+    assert {name: launch.env[name] for name in told} == told
+    assert ours.transport and ours.counters.is_dir()
+    launch = others.start(tmp_path / "b")
+    assert launch.argv[2] == "tcp;ofi_rxm"
+    assert not {"FI_PROVIDER_PATH", "ASSAY_TRANSPORT", "ASSAY_COUNTERS", "LD_LIBRARY_PATH"} & launch.env.keys()
+    assert others.transport is None  # it counts nothing
 
 
 def test_what_does_not_run_says_why(tmp_path: Path) -> None:
