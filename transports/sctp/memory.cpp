@@ -1,16 +1,13 @@
 // Memory for usrsctp, which asks for the parts of a packet one by one: for 64 KiB about a hundred times on each side, more often than
 // malloc() keeps at hand. That was a fifth of the time of a long message.
 //
-// CMakeLists.txt gives malloc and free these names in the archive. Whoever calls usrsctp has the stack's lock, but usrsctp has a thread of
-// its own for what concerns all associations, even when it was told to have none. The two hardly ever meet.
+// CMakeLists.txt gives malloc and free these names in the archive. Whoever calls usrsctp has the stack's lock, and so has its own thread
+// (locks.cpp): the pool needs none.
 #include <array>
-#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <mutex>
-#include <sched.h>
 #include <sys/mman.h>
 #include <utility>
 
@@ -24,17 +21,6 @@ constexpr bool none = false;
 constexpr std::size_t most_of_a_size = 16 << 20;     // bytes; taken from the system when they are first used
 constexpr std::size_t smallest = 16, largest = 2048; // a cluster of usrsctp
 constexpr auto sizes = static_cast<std::size_t>(std::bit_width(largest / smallest));
-
-class short_lock {
-public:
-    void lock() {
-        while (taken_.test_and_set(std::memory_order_acquire)) sched_yield();
-    }
-    void unlock() { taken_.clear(std::memory_order_release); }
-
-private:
-    std::atomic_flag taken_;
-};
 
 // Pieces of one size, which are used again in the reverse order of their return: the last one is still in the cache.
 struct pieces {
@@ -59,7 +45,6 @@ public:
         if (size > largest) return nullptr;
         auto const which = static_cast<std::size_t>(std::bit_width((size > smallest ? size - 1 : 0) / smallest));
         auto& from = of_[which];
-        std::lock_guard const lock(lock_);
         if (void* const last = from.returned) {
             from.returned = *static_cast<void**>(last);
             return last;
@@ -72,7 +57,6 @@ public:
         auto const offset = reinterpret_cast<std::uintptr_t>(piece) - reinterpret_cast<std::uintptr_t>(begin_);
         if (!begin_ || offset >= all) return false;
         auto& to = of_[offset / most_of_a_size];
-        std::lock_guard const lock(lock_);
         *static_cast<void**>(piece) = to.returned;
         to.returned = piece;
         return true;
@@ -82,7 +66,6 @@ private:
     static constexpr std::size_t all = sizes * most_of_a_size;
     std::byte* begin_ = nullptr;
     std::array<pieces, sizes> of_;
-    short_lock lock_;
 };
 
 pool& the_pool() {
