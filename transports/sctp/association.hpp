@@ -77,6 +77,25 @@ public:
         first.number = where.unordered ? next_unordered_++ : next_ordered_++;
         (where.unordered ? unordered_ : ordered_).emplace_back(first, head, payload, where);
     }
+    // The same where nothing is on its way and one fragment is enough: that is made at once, without a queue. False: it is not so.
+    template <typename Pick>
+    bool add_whole(void const* head, std::span<iovec const> payload, wire::lane const& where, Pick pick) {
+        front only;
+        std::size_t const front_size = sizeof only + wire::head_size;
+        only.size = wire::bytes_of(payload);
+        if (only.size > fragment_size - front_size || !empty()) return false;
+        only.unordered = where.unordered ? 1 : 0;
+        only.number = where.unordered ? next_unordered_++ : next_ordered_++;
+        auto const size = static_cast<std::size_t>(only.size);
+        auto* const bytes = fragment_.make(front_size + size);
+        std::memcpy(bytes, &only, sizeof only);
+        std::memcpy(bytes + sizeof only, head, wire::head_size);
+        wire::gather(payload, bytes + front_size, size);
+        stream_ = pick(where);
+        first_ = true;
+        sent_ = 0;
+        return true;
+    }
     // The last one that was added, if no other is behind it; null when all of it has been made into fragments.
     departing* last(bool unordered) {
         auto& queue = unordered ? unordered_ : ordered_;
@@ -172,6 +191,15 @@ public:
         auto const ahead = static_cast<std::int32_t>(what.number - next_);
         bool const any_time = what.unordered || !in_order;
         if (!any_time && ahead < 0) return false;
+        if (what.from == 0 && size >= wire::head_size && what.size == size - wire::head_size &&
+            (any_time || ahead == 0) && !segments_.contains(key_of(what))) { // all of it, in its turn: nothing to keep
+            auto const placed = begin(data, what.size);
+            void* const token = placed.token; // the places may be gone once they are full
+            wire::scatter(data + wire::head_size, size - wire::head_size, placed.places);
+            end(token);
+            if (!any_time) follow(begin, end);
+            return true;
+        }
         auto const [at, fresh] = segments_.try_emplace(key_of(what));
         auto& one = at->second;
         if (fresh) {
@@ -191,18 +219,8 @@ public:
         }
         if (!one.begun || one.received < one.size) return true;
         finish(key_of(what), end);
-        if (any_time) return true;
-        // Those behind it that have come already.
-        for (++next_;; ++next_) {
-            auto const next = segments_.find(next_);
-            if (next == segments_.end()) return true;
-            auto& it = next->second;
-            start(it, begin);
-            it.payload.store(it.held.data(), it.held.size());
-            std::vector<std::byte>().swap(it.held);
-            if (it.received < it.size) return true;
-            finish(next_, end);
-        }
+        if (!any_time) follow(begin, end);
+        return true;
     }
     template <typename Visit> void each_begun(Visit visit) {
         for (auto& [key, one] : segments_)
@@ -218,6 +236,19 @@ private:
         one.token = placed.token;
         one.payload.expect(one.size, placed.places);
         one.begun = true;
+    }
+    // Those behind the one that has ended, which have come already.
+    template <typename Begin, typename End> void follow(Begin begin, End end) {
+        for (++next_;; ++next_) {
+            auto const next = segments_.find(next_);
+            if (next == segments_.end()) return;
+            auto& it = next->second;
+            start(it, begin);
+            it.payload.store(it.held.data(), it.held.size());
+            std::vector<std::byte>().swap(it.held);
+            if (it.received < it.size) return;
+            finish(next_, end);
+        }
     }
     template <typename End> void finish(std::uint64_t key, End end) {
         void* const token = segments_.at(key).token;

@@ -22,6 +22,7 @@ using wire::length;
 
 constexpr std::size_t longest = 64 * 1024;
 constexpr unsigned batch = 8, batches = 8; // packets of one call of the system, and calls of one receive()
+constexpr unsigned in_a_row = 8;           // so many calls found a packet: the next ones ask for several
 constexpr int buffer = 4 * 1024 * 1024;    // of the system: what it drops has to be sent again
 
 // What recvmmsg(2) writes to.
@@ -42,6 +43,12 @@ struct places {
         }
     }
 };
+
+// One for all: whoever receives has the stack's lock.
+places& room() {
+    static auto* const one = new places;
+    return *one;
+}
 
 [[noreturn]] void fail(char const* what) { throw std::system_error(errno, std::generic_category(), what); }
 
@@ -87,9 +94,29 @@ void datagrams::send(address const& to, std::byte const* packet, std::size_t siz
     }
 }
 
-bool datagrams::receive(taker const& take) {
-    static auto* const room = new places; // one for all: whoever receives has the stack's lock
-    auto& [buffers, from, pieces, messages] = *room;
+bool datagrams::receive(bool all, taker const& take) {
+    auto const before = received;
+    bool const several = all || in_a_row_ >= in_a_row;
+    bool const any = several ? receive_several(take) : receive_one(take);
+    auto const count = received - before;
+    if (several ? count < 2 : count == 0) in_a_row_ = 0;
+    else if (!several) ++in_a_row_;
+    return any;
+}
+
+bool datagrams::receive_one(taker const& take) {
+    auto& [buffers, from, pieces, messages] = room();
+    socklen_t name = sizeof from[0];
+    auto const size =
+        recvfrom(fd_, buffers[0].data(), longest, MSG_DONTWAIT, reinterpret_cast<sockaddr*>(&from[0]), &name);
+    if (size >= 0) pass_on(from[0], name, buffers[0].data(), static_cast<std::size_t>(size), take);
+    else if (errno == EAGAIN) return false;
+    else note_errors();
+    return true;
+}
+
+bool datagrams::receive_several(taker const& take) {
+    auto& [buffers, from, pieces, messages] = room();
     bool any = false;
     for (unsigned round = 0; round < batches; ++round) {
         int const count = recvmmsg(fd_, messages.data(), batch, MSG_DONTWAIT, nullptr);
@@ -101,18 +128,22 @@ bool datagrams::receive(taker const& take) {
         }
         any = true;
         for (unsigned k = 0; k < static_cast<unsigned>(count); ++k) {
-            auto const* const bytes = reinterpret_cast<char const*>(&from[k]);
-            auto const size = std::exchange(messages[k].msg_hdr.msg_namelen, sizeof(sockaddr_storage));
-            if (last_from_.size() != size || std::memcmp(last_from_.data(), bytes, size) != 0)
-                last_from_.assign(bytes, size);
-            ++received;
-            received_bytes += messages[k].msg_len;
-            if (shown_) shown_->datagram(last_from_, self_, buffers[k].data(), messages[k].msg_len);
-            take(last_from_, buffers[k].data(), messages[k].msg_len);
+            auto const name = std::exchange(messages[k].msg_hdr.msg_namelen, sizeof(sockaddr_storage));
+            pass_on(from[k], name, buffers[k].data(), messages[k].msg_len, take);
         }
         if (static_cast<unsigned>(count) < batch) break;
     }
     return any;
+}
+
+void datagrams::pass_on(sockaddr_storage const& from, socklen_t name, std::byte* packet, std::size_t size,
+                        taker const& take) {
+    auto const* const bytes = reinterpret_cast<char const*>(&from);
+    if (last_from_.size() != name || std::memcmp(last_from_.data(), bytes, name) != 0) last_from_.assign(bytes, name);
+    ++received;
+    received_bytes += size;
+    if (shown_) shown_->datagram(last_from_, self_, packet, size);
+    take(last_from_, packet, size);
 }
 
 void datagrams::note_errors() {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <sys/socket.h>
 #include <utility>
 #include <vector>
 
@@ -28,20 +29,25 @@ public:
 
     // What the system does not take is lost, as on the way.
     void send(wire::address const& to, std::byte const* packet, std::size_t size);
-    // Takes what is there, but not for ever. Returns whether there was anything.
-    bool receive(taker const& take);
+    // Takes what is there: all, but not for ever, or a single packet where it looks as if one were all. Returns whether there was any.
+    bool receive(bool all, taker const& take);
     // Peers at whose address nobody listens, as the system was told since the last call.
     std::vector<wire::address> take_refused() { return std::exchange(refused_, {}); }
 
     std::uint64_t sent = 0, sent_bytes = 0, received = 0, received_bytes = 0;
 
 private:
+    bool receive_one(taker const& take);
+    bool receive_several(taker const& take);
+    void pass_on(sockaddr_storage const& from, socklen_t name, std::byte* packet, std::size_t size, taker const& take);
     void note_errors();
 
     int fd_ = -1;
     wire::address self_, last_from_;
     std::vector<wire::address> refused_;
     std::shared_ptr<wire::pcap> shown_;
+    // Calls that found one packet each. Asking for several costs more than asking for one, and less than asking for each.
+    unsigned in_a_row_ = 0;
 };
 
 // The largest packet that reaches an address in one piece, and in an IP packet of at most `limit` bytes (0: any).

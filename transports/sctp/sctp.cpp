@@ -111,9 +111,10 @@ private:
     // With the stack's lock.
     void transmit(peer to, std::byte const* packet, std::size_t size) override;
     std::vector<void*> learn(peer from, std::span<std::byte const> parameters) override;
-    bool tend() override;
+    bool tend() override { return receive(true); }
     bool pending() override;
     void wake() override;
+    bool receive(bool all);
     peer find_path(address const& where);
     void set_mtu(address const& to);
     void pass_on();
@@ -154,7 +155,7 @@ private:
     int epoll_ = -1, event_ = -1;
     mutable bool watched_ = false;
     bool woken_ = false;
-    int packets_ = 0; // that the last tend() gave to the stack
+    int packets_ = 0; // that the last receive() gave to the stack
     std::deque<path> paths_;
     std::unordered_map<peer, std::vector<peer>> aside_; // other paths to a peer
     std::unordered_map<address, peer> by_address_;
@@ -430,12 +431,13 @@ void sctp_wire::set_mtu(address const& to) {
     set(SCTP_PEER_ADDR_PARAMS, wish);
 }
 
-bool sctp_wire::tend() {
+// What has come; who asks again at once need not get all of it.
+bool sctp_wire::receive(bool all) {
     if (network_) pass_on();
     bool any = false;
     packets_ = 0;
     for (auto const& at : datagrams_)
-        any |= at->receive([this](address const& from, std::byte* packet, std::size_t size) {
+        any |= at->receive(all, [this](address const& from, std::byte* packet, std::size_t size) {
             if (!is_packet(packet, size)) return;
             ++packets_;
             look = true;
@@ -531,7 +533,8 @@ bool sctp_wire::send(peer to, void const* head, std::span<iovec const> payload, 
     auto* link = about(to).link.get();
     if (!link) link = connect(to);
     bool const at_once = link->up && link->out.empty() && !peers_[to].broken;
-    link->out.add(head, payload, where);
+    auto const pick = [&](::assay::wire::lane const& lane) { return stream_of(*link, lane); };
+    if (!at_once || !link->out.add_whole(head, payload, where, pick)) link->out.add(head, payload, where);
     if (at_once) push(to);
     if (link->out.empty()) return true;
     waiting_.insert(to);
@@ -602,7 +605,7 @@ bool sctp_wire::poll() {
             (void)!::read(event_, &ignored, sizeof ignored);
         }
         bool const asked = !look;
-        bool const came = tend();
+        bool const came = receive(false);
         if (asked && came) most = packets_;
         moved_ |= came;
         stack_.pass_time();

@@ -24,12 +24,39 @@ inline void slice(std::span<iovec const> pieces, std::uint64_t from, std::uint64
     }
 }
 
+// Copies the first `size` bytes of some pieces, as far as they go; returns how many.
+inline std::size_t gather(std::span<iovec const> pieces, std::byte* to, std::size_t size) {
+    std::size_t done = 0;
+    for (auto const& one : pieces) {
+        auto const part = std::min(size - done, one.iov_len);
+        if (part > 0) std::memcpy(to + done, one.iov_base, part); // else there may be no data either
+        done += part;
+    }
+    return done;
+}
+
+// Copies `size` bytes to some places, as far as they go; returns how many.
+inline std::size_t scatter(std::byte const* data, std::size_t size, std::span<iovec const> places) {
+    std::size_t done = 0;
+    for (auto const& one : places) {
+        auto const part = std::min(size - done, one.iov_len);
+        if (part > 0) std::memcpy(one.iov_base, data + done, part); // else there may be no data either
+        done += part;
+    }
+    return done;
+}
+
+inline std::uint64_t bytes_of(std::span<iovec const> pieces) {
+    std::uint64_t sum = 0;
+    for (auto const& one : pieces) sum += one.iov_len;
+    return sum;
+}
+
 // A payload on its way out, with what is left of it.
 class outgoing {
 public:
-    explicit outgoing(std::span<iovec const> payload) : pieces_(payload.begin(), payload.end()) {
-        for (auto const& one : pieces_) left_ += one.iov_len;
-    }
+    explicit outgoing(std::span<iovec const> payload)
+        : pieces_(payload.begin(), payload.end()), left_(bytes_of(payload)) {}
 
     // Writes what is left to at most `most` pieces; returns how many.
     std::size_t rest(iovec* pieces, std::size_t most) const {
@@ -49,12 +76,7 @@ public:
     }
     // Copies the next `size` bytes, as far as there are any, and goes on behind them. Returns how many.
     std::size_t take(std::byte* to, std::size_t size) {
-        std::size_t done = 0;
-        for (auto const& one : pieces_) {
-            auto const part = std::min(size - done, one.iov_len);
-            if (part > 0) std::memcpy(to + done, one.iov_base, part);
-            done += part;
-        }
+        auto const done = gather(pieces_, to, size);
         advance(done);
         return done;
     }
@@ -74,7 +96,7 @@ public:
 private:
     std::vector<iovec> pieces_;
     std::unique_ptr<std::byte[]> copy_;
-    std::uint64_t left_ = 0;
+    std::uint64_t left_;
 };
 
 // A payload that comes in: bytes that are missing, and places for them as far as they have one.
@@ -105,12 +127,7 @@ public:
     }
     // Puts the next `size` bytes, at most as many as are missing, into their places. What has none is dropped.
     void store(std::byte const* data, std::size_t size) {
-        std::size_t placed = 0;
-        for (auto const& one : places_) {
-            auto const part = std::min(size - placed, one.iov_len);
-            if (part > 0) std::memcpy(one.iov_base, data + placed, part); // else there may be no data either
-            placed += part;
-        }
+        auto const placed = scatter(data, size, places_);
         fill(placed);
         missing_ -= size - placed;
     }

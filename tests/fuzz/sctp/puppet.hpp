@@ -165,7 +165,7 @@ private:
     }
     std::vector<void*> learn(wire::peer, std::span<std::byte const>) override { return {}; }
     bool tend() override {
-        return datagrams_->receive([this](wire::address const&, std::byte* packet, std::size_t size) {
+        return datagrams_->receive(true, [this](wire::address const&, std::byte* packet, std::size_t size) {
             if (sctp::is_packet(packet, size)) stack_.input(name_, packet, size);
         });
     }
