@@ -123,6 +123,7 @@ private:
     bool greeted(link& one);
     bool begin(link& one);
     void move(link& from, link& to);
+    void not_written(link& one, int error);
     void write_off(link& one);
     void order_behind(link const& gone, int error);
     void end_payload(link& one);
@@ -269,7 +270,7 @@ bool tcp_wire::send(peer to, void const* head, std::span<iovec const> payload, :
     if (out->queue.empty() && !out->connecting && !out->error && !out->deaf) {
         if (how_.cork) cork(*out);
         auto const n = write_new(*out, head, payload);
-        if (n < 0 && errno != EAGAIN && errno != EINTR) out->deaf = errno;
+        if (n < 0) not_written(*out, errno);
         else if (n > 0) done = static_cast<std::size_t>(n);
         counted_.bytes_sent += done;
         if (done == link::prefix_size + size_of(payload)) return true;
@@ -373,7 +374,7 @@ void tcp_wire::write(link& one) {
         ++counted_.writes;
         auto const n = sendmsg(one.fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (n < 0) {
-            if (errno != EAGAIN && errno != EINTR) one.deaf = errno;
+            not_written(one, errno);
             break;
         }
         moved_ = true;
@@ -383,6 +384,14 @@ void tcp_wire::write(link& one) {
     }
     if (one.leaving && one.queue.empty()) write_off(one);
     watch(one);
+}
+
+// Where the other side has gone, what it had sent before is still read, and its end comes behind that. What this side has no memory
+// for, or cannot read, has no such end.
+void tcp_wire::not_written(link& one, int error) {
+    if (error == EAGAIN || error == EINTR) return;
+    if (error == EFAULT || error == ENOMEM || error == ENOBUFS) mark_broken(one, error);
+    else one.deaf = error;
 }
 
 void tcp_wire::write_off(link& one) {

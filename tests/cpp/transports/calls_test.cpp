@@ -1,8 +1,12 @@
 // Who calls whom over TCP: of two connections that ends make to each other at once, one stays.
 #include "tests/cpp/transports/tcp_by_hand.hpp"
 
+#include <array>
+#include <cerrno>
+#include <map>
 #include <netinet/in.h>
 #include <string>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -53,6 +57,27 @@ TEST(calls, theCalledOneNeedsNoConnectionOfItsOwn) {
         ASSERT_TRUE(until([&] { return !caller.got.empty(); }, a, b));
         EXPECT_EQ(descriptors(), before + 2);
     }
+}
+
+// Whether it goes at once or waits until somebody has answered.
+TEST(calls, memoryThatCannotBeReadIsAnError) {
+    constexpr std::size_t size = 1'000'000;
+    void* const unreadable = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(unreadable, MAP_FAILED);
+    for (bool const at_once : {true, false}) {
+        end a(make), b(make);
+        if (at_once) {
+            a.send(b.name, 1, {}, memory::copy);
+            ASSERT_TRUE(until([&] { return b.got.size() == 1; }, a, b));
+        }
+        std::array<std::byte, head_size> const head{};
+        iovec const piece{unreadable, size};
+        EXPECT_FALSE((*a).send((*a).reach(b.name), head.data(), {&piece, 1}, {}, memory::borrow, &a));
+        ASSERT_TRUE(until([&] { return !a.failures.empty() && (!at_once || !b.closings.empty()); }, a, b));
+        EXPECT_EQ(a.failures, (std::map<void*, int>{{&a, EFAULT}}));
+        EXPECT_EQ(a.closings, std::vector{EFAULT});
+    }
+    munmap(unreadable, size);
 }
 
 // A program's end, and one by hand that has a higher address and that it has called.
