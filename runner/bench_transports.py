@@ -167,7 +167,8 @@ def _contenders(request: Request, library: targets.Library, out: Path, note: Cal
     ]
     over = {name: parse(name.removeprefix(OFI)) for name in names if name not in RAW}
     providers = build.transports(request.preset, note=note)
-    binary = build.build(library, request.preset, note=note) / "assay-bench-mpi"
+    with_mpi = any(name not in RAW and not name.startswith(OFI) for name in names)
+    binary = build.build(library, request.preset, note=note) / "assay-bench-mpi" if with_mpi else Path()
     environment = targets.list_environment(library)
 
     def raw(program: str) -> Callable[[Path], Launch]:
@@ -184,6 +185,8 @@ def _contenders(request: Request, library: targets.Library, out: Path, note: Cal
         counters = out / "counters" / _file_name(name)
         if over[name].ours:
             counters.mkdir(parents=True, exist_ok=True)
+            for old in counters.glob("*.json"):  # of an earlier run: they prove nothing
+                old.unlink()
         if name.startswith(OFI):
             start = _without_mpi(over[name], request, providers, counters.absolute())
         else:

@@ -82,7 +82,7 @@ def test_unknown_transport_is_wrong_use() -> None:
 
 def test_provider_without_mpi_is_opened_by_a_program_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(build, "transports", lambda *_, **__: Path("/b/transports"))
-    monkeypatch.setattr(build, "build", lambda *_, **__: Path("/b/mpich"))
+    monkeypatch.setattr(build, "build", lambda *_, **__: pytest.fail("nothing here needs an MPI program"))
     for name in ("FI_PROVIDER_PATH", "ASSAY_TRANSPORT", "ASSAY_COUNTERS", "LD_LIBRARY_PATH"):
         monkeypatch.delenv(name, raising=False)
     library = Library(
@@ -90,6 +90,9 @@ def test_provider_without_mpi_is_opened_by_a_program_of_ours(tmp_path: Path, mon
         library_dirs=(Path("/opt/mpi/lib"),),
     )
     names = ["ofi:assay_sctp:interface=lo+streams=4", "ofi:tcp+ofi_rxm"]
+    old = tmp_path / "counters" / bench._file_name(names[0]) / "1.json"
+    old.parent.mkdir(parents=True)
+    old.touch()
     request = bench.Request("mpich@5.0.2", names, largest=64, wishes=LaunchWishes(env={"FI_LOG_LEVEL": "warn"}))
     ours, others = bench._contenders(request, library, tmp_path, print)
     launch = ours.start(tmp_path / "a")
@@ -101,7 +104,7 @@ def test_provider_without_mpi_is_opened_by_a_program_of_ours(tmp_path: Path, mon
         "FI_LOG_LEVEL": "warn",
     }
     assert {name: launch.env[name] for name in told} == told
-    assert ours.transport and ours.counters.is_dir()
+    assert ours.transport and ours.counters == old.parent and not old.exists()
     launch = others.start(tmp_path / "b")
     assert launch.argv[2] == "tcp;ofi_rxm"
     assert not {"FI_PROVIDER_PATH", "ASSAY_TRANSPORT", "ASSAY_COUNTERS", "LD_LIBRARY_PATH"} & launch.env.keys()
