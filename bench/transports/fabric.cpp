@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <exception>
 #include <fstream>
-#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -81,7 +80,6 @@ private:
     }
     void get_on() {
         if (end_.one_has_ended()) ++ended_;
-        else sched_yield(); // as MPI libraries do
     }
 
     assay::bench::domain domain_;
