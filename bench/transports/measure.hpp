@@ -42,8 +42,8 @@ public:
         : channel_(c), first_(first), stride_(largest), data_(std::max(largest * window(largest), small_memory)) {}
 
     point of(std::size_t size) {
-        // Enough for a mean of a few milliseconds, on a slow transport for some tenths of a second.
-        auto const turns = std::max<std::size_t>(20, std::min<std::size_t>(1000, (4u << 20) / size));
+        // Enough for a mean of some tens of milliseconds, on a slow transport for some tenths of a second.
+        auto const turns = std::max<std::size_t>(20, std::min<std::size_t>(5000, (4u << 20) / size));
         auto const windows = std::max<std::size_t>(2, std::min<std::size_t>(20, (8u << 20) / (size * window(size))));
         stride_ = size;
         ping_pong(size, turns / 10);
