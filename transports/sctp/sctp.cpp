@@ -159,6 +159,8 @@ private:
     std::deque<path> paths_;
     std::unordered_map<peer, std::vector<peer>> aside_; // other paths to a peer
     std::unordered_map<address, peer> by_address_;
+    address last_from_; // whose packet came last: often it is the next one's, too
+    peer last_path_ = 0;
     std::vector<peer_state> peers_; // by peer, only for whoever drives the wire
     std::vector<peer> broken_;
     std::unordered_set<peer> waiting_; // that have something to send
@@ -395,7 +397,8 @@ void sctp_wire::transmit(peer to, std::byte const* packet, std::size_t size) {
 }
 
 void sctp_wire::leave(path const& by, std::byte const* packet, std::size_t size) {
-    datagrams_[by.number % datagrams_.size()]->send(by.where, packet, size);
+    auto const& from = by.number == 0 ? datagrams_[0] : datagrams_[by.number % datagrams_.size()];
+    from->send(by.where, packet, size);
     if (by.number > 0) counted_.bytes_aside += size;
 }
 
@@ -441,7 +444,11 @@ bool sctp_wire::receive(bool all) {
             if (!is_packet(packet, size)) return;
             ++packets_;
             look = true;
-            auto& by = paths_[find_path(from)];
+            if (from != last_from_) {
+                last_from_ = from;
+                last_path_ = find_path(from);
+            }
+            auto& by = paths_[last_path_];
             by.refused = false;
             if (size > header_size && (packet[header_size] == init || packet[header_size] == cookie_echo))
                 set_mtu(from);

@@ -157,15 +157,14 @@ int stack::output(void* name, void* packet, std::size_t size, std::uint8_t, std:
 
 void stack::input(void* from, std::byte const* packet, std::size_t size) { usrsctp_conninput(from, packet, size, 0); }
 
-bool is_packet(std::byte const* packet, std::size_t size) {
+bool is_packet(std::byte* packet, std::size_t size) {
     if (size < header_size) return false;
     std::uint32_t said = 0;
-    for (std::size_t k = 0; k < sizeof said; ++k)
-        said |= std::to_integer<std::uint32_t>(packet[checksum_at + k]) << 8 * k;
-    std::byte zero[sizeof said]{};
-    auto sum = wire::crc32c(packet, checksum_at);
-    sum = wire::crc32c(zero, sizeof zero, sum);
-    return said == wire::crc32c(packet + header_size, size - header_size, sum);
+    for (std::size_t k = 0; k < sizeof said; ++k) {
+        auto& byte = packet[checksum_at + k];
+        said |= std::to_integer<std::uint32_t>(std::exchange(byte, std::byte{})) << 8 * k;
+    }
+    return said == wire::crc32c(packet, size);
 }
 
 } // namespace assay::sctp

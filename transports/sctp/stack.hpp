@@ -67,7 +67,7 @@ private:
 
 inline constexpr std::size_t header_size = 12; // of a packet
 
-// Whether it is a packet of SCTP, and arrived as it was sent. Else it may be anybody's.
-bool is_packet(std::byte const* packet, std::size_t size);
+// Whether it is a packet of SCTP, and arrived as it was sent. Else it may be anybody's. Its checksum, which counts as 0, is 0 then.
+bool is_packet(std::byte* packet, std::size_t size);
 
 } // namespace assay::sctp
