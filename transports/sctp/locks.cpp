@@ -44,7 +44,7 @@ int assay_sctp_pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t*) {
 int assay_sctp_pthread_create(pthread_t* thread, pthread_attr_t const* how, void* (*run)(void*), void* argument) {
     auto what = std::make_unique<routine>(run, argument);
     int const error = pthread_create(thread, how, run_locked, what.get());
-    if (error == 0) what.release(); // it is the thread's
+    if (error == 0) (void)what.release(); // it is the thread's
     return error;
 }
 }
