@@ -13,7 +13,10 @@
 
 namespace {
 
-#ifdef __SANITIZE_ADDRESS__ // would not see what is done to a piece after its end
+// AddressSanitizer would not see what is done to a piece after its end, and would take what only pieces point to for lost.
+#ifdef __has_feature // clang's way to say so
+constexpr bool none = __has_feature(address_sanitizer);
+#elif defined(__SANITIZE_ADDRESS__)
 constexpr bool none = true;
 #else
 constexpr bool none = false;

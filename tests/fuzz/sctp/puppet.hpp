@@ -49,7 +49,9 @@ public:
         stack_.detach(*this);
         std::lock_guard const lock(stack_.mutex);
         fates_.clear();
-        say({}, 0, SCTP_ABORT);
+        linger const at_once{.l_onoff = 1,
+                             .l_linger = 0}; // an association in any state is aborted; else it may stay for minutes
+        usrsctp_setsockopt(socket_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
         usrsctp_close(socket_);
         stack_.remove_peer(name_);
     }
