@@ -173,16 +173,16 @@ def crashed(dead: Sequence[Dead], np: int, launcher_killed_at: int | None) -> Bl
     return Blame(index, "crash", "; ".join(f"rank {entry['rank']}: {death_words(entry)}" for entry in entries), entries)
 
 
-def last_speaker(dead: Sequence[Dead], said: Sequence[tuple[int, int, str]]) -> Blame | None:
+def last_speakers(dead: Sequence[Dead], said: Sequence[tuple[int, int, str]]) -> Blame | None:
     """Who is to blame when no rank logged how it died, because the launcher killed all of them at once, as some do when
-    the library aborts: the only rank that wrote to standard error within its last case. `said` is (rank, case, text).
+    the library aborts: the ranks that wrote to standard error within their last case, if that is the same one.
+    `said` is (rank, case, text).
     """
-    if len(said) != 1 or any(map(_own_end, dead)):
+    if len({index for _, index, _ in said}) != 1 or any(map(_own_end, dead)):
         return None
-    rank, index, text = said[0]
-    lines = text.splitlines()
-    entry: Entry = {"rank": rank, "status": "crash", "message": text}
-    return Blame(index, "crash", f"rank {rank}: ended after it wrote: {lines[-1].strip()}", [entry])
+    entries: list[Entry] = [{"rank": rank, "status": "crash", "message": text} for rank, _, text in said]
+    words = (f"rank {rank}: ended after it wrote: {text.splitlines()[-1].strip()}" for rank, _, text in said)
+    return Blame(said[0][1], "crash", "; ".join(words), entries)
 
 
 def death_words(entry: Entry) -> str:

@@ -662,7 +662,7 @@ class _Job:
                 self.dead[log.rank] = judge.Dead(log.rank, death.index, death.time, first, death.detail)
         killed = self.guard.ended.startswith(("signal", "guard")) and self.ended_early
         dead = list(self.dead.values())
-        blame = None if killed else judge.last_speaker(dead, self._said())
+        blame = None if killed else judge.last_speakers(dead, self._said())
         blame = blame or judge.crashed(dead, self.np, self.guard.ended_at if killed else None)
         if blame:
             return "crash", "", blame

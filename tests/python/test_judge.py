@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.events import RankLog
-from runner.judge import Dead, Merge, crashed, finished, stuck
+from runner.judge import Dead, Merge, crashed, finished, last_speakers, stuck
 
 SEGV = {"signal": "SIGSEGV", "call": "MPI_Send", "in_mpi": True}
 TERM = {"signal": "SIGTERM"}
@@ -55,6 +55,19 @@ def test_nobody_is_blamed() -> None:
 def test_own_end_before_that_of_the_launcher() -> None:
     assert blamed(dead(1, 4, 2, EXIT), killed_at=3) == (4, [1])
     assert blamed(dead(1, 4, 5, SEGV), killed_at=3) == (4, [1])
+
+
+def test_who_spoke_last_is_blamed_when_all_spoke_of_one_case() -> None:
+    deaths = [dead(0, 4, 1, None), dead(1, 4, 1, None)]
+    one, other = (0, 4, "Fatal error\nAbort(19) on node 0\n"), (1, 4, "Abort(19) on node 1")
+    blame = last_speakers(deaths, [one, other])
+    assert blame is not None and blame.index == 4 and [entry["rank"] for entry in blame.ranks] == [0, 1]
+    assert blame.reason == (
+        "rank 0: ended after it wrote: Abort(19) on node 0; rank 1: ended after it wrote: Abort(19) on node 1"
+    )
+    assert last_speakers(deaths, [one, (1, 5, "Abort(19) on node 1")]) is None  # of which is the other a consequence?
+    assert last_speakers(deaths, []) is None
+    assert last_speakers([dead(0, 4, 1, SEGV), deaths[1]], [one]) is None  # that one has said how it died
 
 
 def logs(tmp_path: Path, *texts: str) -> list[RankLog]:

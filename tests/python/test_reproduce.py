@@ -68,7 +68,7 @@ def test_a_number_that_is_missing_is_no_verdict() -> None:
 def test_entries_name_programs_that_are_built_and_criteria(tmp_path: Path) -> None:
     built = (REPO / "transports" / "CMakeLists.txt").read_text()
     names = [one.name for one in reproduce.entries()]
-    assert {"struck-stalls", "struck-bulk", "keller-streams"} <= set(names)
+    assert {"struck-stalls", "struck-bulk", "struck-framing", "struck-framing-tcp", "keller-streams"} <= set(names)
     for one in reproduce.entries():
         experiment = one.program.removeprefix("assay-reproduce-")
         assert (REPO / "bench" / "reproduce" / f"{experiment}.cpp").is_file(), one.name
