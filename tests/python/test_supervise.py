@@ -299,7 +299,7 @@ def test_a_case_that_is_known_to_hang_is_given_less_time(tmp_path: Path) -> None
 
 def test_what_is_slow_is_not_hung(tmp_path: Path) -> None:
     faults = {"cases": {SICK: {"kind": "burn"}}}
-    outcome = run(tmp_path, PLAN, faults, patience=replace(QUICK, cpu=0.2, slow=10.0, doubts=1))
+    outcome = run(tmp_path, PLAN, faults, patience=replace(QUICK, cpu=0.05, slow=40.0, doubts=1))
     assert outcome.failed() == {}
     assert outcome.ends == ["complete"]
     assert outcome.line(SICK)["reason"].startswith("slow: it had not ended after 0.")
