@@ -47,9 +47,15 @@ void say_hello(greeting const& hello) {
     events().hello(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
-void wait_for_go(std::string const& job_directory) {
+std::size_t wait_for_go(std::string const& job_directory) {
     auto const go = job_directory + "/go";
-    while (access(go.c_str(), F_OK) != 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    // A job that was launched ahead of need waits for long, beside one that runs: it should not take much of the processor.
+    constexpr std::chrono::milliseconds longest{10};
+    for (std::chrono::milliseconds pause{1}; access(go.c_str(), F_OK) != 0; pause = std::min(pause * 2, longest))
+        std::this_thread::sleep_for(pause);
+    std::size_t first = 0;
+    std::ifstream(go) >> first;
+    return first;
 }
 
 std::string scratch_of_job(std::string const& job_directory) {

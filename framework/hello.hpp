@@ -1,5 +1,6 @@
 // How a process enters a job of the runner: its event log, its standard error, its first line. docs/formats.md section 5.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -15,7 +16,7 @@ struct greeting {
 std::string hash_of_file(char const* path);
 void open_logs(std::string const& job_directory, int rank); // standard error goes to a file of its own
 void say_hello(greeting const& hello);
-void wait_for_go(std::string const& job_directory);
+std::size_t wait_for_go(std::string const& job_directory); // the index of the case to begin with
 
 // For files of cases. The runner's own folder is removed with whatever a killed job leaves there; ranks on several
 // machines have the job's directory in common.

@@ -75,6 +75,7 @@ int run(options& o, int argc, char** argv) {
                                     o.the_job.threads, provided)};
 
     auto [cases, plan_hash] = cases_to_run(o);
+    std::size_t first_case = 0;
     if (under_runner) {
         open_logs(o.job_directory, rank);
         int version = 0, subversion = 0;
@@ -82,7 +83,7 @@ int run(options& o, int argc, char** argv) {
         o.the_job.scratch = scratch_of_job(o.job_directory);
         say_hello({rank, o.the_job.np, plan_hash, o.the_job.seed, library_version(),
                    fmt::format("{}.{}", version, subversion), provided});
-        wait_for_go(o.job_directory);
+        first_case = wait_for_go(o.job_directory);
     } else {
         // Without a runner the ranks compare their lists themselves.
         std::uint64_t first = plan_hash;
@@ -98,7 +99,8 @@ int run(options& o, int argc, char** argv) {
     int failed = 0;
     {
         engine e(o.the_job);
-        failed = run_cases(std::move(cases), o, rank, [&e](auto const& c, long index) { return e.run(c, index); });
+        failed = run_cases(std::move(cases), first_case, o, rank,
+                           [&e](auto const& c, long index) { return e.run(c, index); });
         if (!under_runner) {
             int mine = failed;
             MPI_Allreduce(&mine, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);

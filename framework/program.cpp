@@ -103,17 +103,18 @@ private:
     std::string name_;
 };
 
-void register_cases(std::vector<planned_case> cases, case_runner const& run, bool one_suite) {
-    long index = 0;
-    for (auto& c : cases) {
+void register_cases(std::vector<planned_case> cases, std::size_t first, case_runner const& run, bool one_suite) {
+    for (auto index = first; index < cases.size(); ++index) {
+        auto& c = cases[index];
         auto const name = c.name();
         auto const dot = name.find('.');
         auto const* test = c.test;
-        auto factory = [&run, c = std::move(c), index]() -> testing::Test* { return new case_test(run, c, index); };
+        auto factory = [&run, c = std::move(c), index = static_cast<long>(index)]() -> testing::Test* {
+            return new case_test(run, c, index);
+        };
         // A plan is run in its own order; GoogleTest would put tests of one suite together.
         testing::RegisterTest(one_suite ? "plan" : name.substr(0, dot).c_str(), name.substr(dot + 1).c_str(), nullptr,
                               nullptr, test->file, test->line, std::move(factory));
-        ++index;
     }
 }
 
@@ -167,14 +168,14 @@ listed_cases cases_to_run(options const& o) {
     return found;
 }
 
-bool run_cases(std::vector<planned_case> cases, options const& o, int rank, case_runner const& run) {
+bool run_cases(std::vector<planned_case> cases, std::size_t first, options const& o, int rank, case_runner const& run) {
     auto& listeners = testing::UnitTest::GetInstance()->listeners();
     if (o.under_runner() || rank != 0) delete listeners.Release(listeners.default_result_printer());
     if (!o.under_runner() && rank != 0) {
         listeners.Append(new failures_only(rank));
         delete listeners.Release(listeners.default_xml_generator()); // one writer for one file
     }
-    register_cases(std::move(cases), run, o.under_runner());
+    register_cases(std::move(cases), first, run, o.under_runner());
     return RUN_ALL_TESTS() != 0;
 }
 

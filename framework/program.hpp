@@ -39,9 +39,9 @@ struct listed_cases {
 };
 listed_cases cases_to_run(options const& o);
 
-// Hands the cases to GoogleTest, chooses who says what (ranks other than 0 only speak of failures), and runs them all.
+// Hands the cases to GoogleTest, chooses who says what (ranks other than 0 only speak of failures), and runs them from `first` on.
 // `run` returns the findings of a case. Returns whether one failed.
 using case_runner = std::function<std::vector<std::string>(planned_case const&, long index)>;
-bool run_cases(std::vector<planned_case> cases, options const& o, int rank, case_runner const& run);
+bool run_cases(std::vector<planned_case> cases, std::size_t first, options const& o, int rank, case_runner const& run);
 
 } // namespace assay

@@ -11,8 +11,10 @@ import contextlib
 import itertools
 import json
 import os
+import shutil
 import signal
 import time
+from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -31,6 +33,9 @@ PLAN_CAP = 100_000  # cases in one job
 _POLL = 0.02  # seconds between two readings of the logs
 _FAILED = {"fail", "crash", "timeout", "lost"}  # worth a retry
 _FINE = {"pass", "skip", "unsupported"}  # nothing to repeat
+_ENDS = {"crash", "timeout", "lost"}  # a case that comes to that ends its job
+_AHEAD = 1000  # cases: as many as may be run while a job is launched
+_SPARE_RANKS = 12  # processes of all jobs that were launched ahead of need
 
 
 @dataclass(frozen=True)
@@ -50,6 +55,7 @@ class Patience:
     finalize: float = 10.0  # in MPI_Finalize, since the last rank entered it
     leave: float = 2.0  # for the launcher, when its ranks are gone
     launches: int = 2  # of a job that does not start
+    spares: int = 3  # jobs that are launched ahead of need
     idle_jobs: int = 3  # in a row without a verdict, before the first case is given up as lost; 1 if that is known
 
 
@@ -93,7 +99,8 @@ def supervise(
     suffers. Cases that are `alone` need a job each, and come last.
     With `binary` (the hash that `--list=build` prints) the ranks must have that binary, and verdicts that a killed
     runner had not yet written are recovered from the logs of its last job. Each batch of verdicts is in the journal
-    before `on_verdicts` gets it.
+    before `on_verdicts` gets it. Where cases are known to end their job, the jobs behind it are launched ahead of need
+    (on this machine only).
 
     Raises CannotRun (launch failed twice, ranks that disagree, full disk), and whatever interrupts it, for example
     KeyboardInterrupt; the job is ended and the journal valid in every case.
@@ -149,6 +156,7 @@ class _Run:
         self.again: dict[str, Verdict] = {}  # failed so far, may pass when retried
         self.hung = 0  # cases in a row that were thought to be slow and did not end
         self.folder = out / "logs" / target.slug
+        self.spares = _Spares(self)
 
     def suite_args(self) -> list[str]:
         """The options of the suite that do not differ between jobs."""
@@ -161,11 +169,18 @@ class _Run:
 
     def jobs(self, todo: Sequence[str]) -> None:
         """Run jobs until each of these cases is settled."""
+        try:
+            self._jobs(todo)
+        finally:
+            self.spares.discard()
+
+    def _jobs(self, todo: Sequence[str]) -> None:
         fruitless = failed_launches = 0
         while todo := [case for case in todo if case not in self.settled]:
             before = len(self.settled)
-            kind, some = next(itertools.groupby(todo[:PLAN_CAP], key=self.kinds.__getitem__))
-            job = _Job(self, self.new_folder(), list(some), own=bool(kind[0]))
+            kind, some = self.batch(todo, 0)
+            job = self.spares.take(some) or _Job(self, some, own=bool(kind[0]))
+            self.spares.expect(todo)
             try:
                 why = job.run()
             except _NoStart as error:
@@ -184,6 +199,16 @@ class _Run:
                 reason = f"{jobs} that began with this case gave no verdict: {why or 'complete'}"
                 self.judge([self.verdict(todo[0], "lost", 0.0, {"reason": reason})])
                 fruitless = 0
+
+    def batch(self, todo: Sequence[str], begin: int) -> tuple[tuple[str, bool, str], list[str]]:
+        """The cases from `begin` on that may share a launch, and of which kind they are."""
+        kind, some = next(itertools.groupby(todo[begin : begin + PLAN_CAP], key=self.kinds.__getitem__))
+        return kind, list(some)
+
+    def ends_its_job(self, case: str) -> bool:
+        """Whether this is known of it, at least now and then."""
+        kind = self.kinds[case]
+        return bool(kind[0] or kind[2]) or not _ENDS.isdisjoint(self.expected(case))
 
     def verdict(self, case: str, status: str, seconds: float, extra: dict[str, Any]) -> Verdict:
         """A verdict with the fields that every line has."""
@@ -234,18 +259,19 @@ class _Run:
 
     def recover(self, wanted: set[str]) -> None:
         """Judge what the last job of a killed runner had finished and not yet written."""
-        folders = self.folders()
+        folders = [folder for folder in self.folders() if (folder / "go").exists()]  # others never ran a case
         if not folders:
             return
+        last = folders[-1]
         try:
-            job = json.loads((folders[-1] / "job.json").read_bytes())
-            plan = (folders[-1] / "plan.txt").read_bytes()
+            job = json.loads((last / "job.json").read_bytes())
+            plan = (last / "plan.txt").read_bytes()
         except (OSError, ValueError):
-            return  # it was killed before it had begun
+            return  # somebody has been there
         if job != {"target": self.target.name, "args": self.suite_args(), "attempt": 1}:
             return
         names = plan.decode("utf-8", "replace").splitlines()[1:]
-        reader = _Reader(self, folders[-1], names)
+        reader = _Reader(self, last, names)
         try:
             recovered = 0
             for batch in reader.batches():
@@ -255,7 +281,7 @@ class _Run:
                 recovered += len(verdicts)
                 self.judge(verdicts)
             if recovered:
-                self.on_note(f"{self.target.name}: {recovered} verdicts recovered from {folders[-1].name}")
+                self.on_note(f"{self.target.name}: {recovered} verdicts recovered from {last.name}")
         finally:
             reader.close()
 
@@ -329,6 +355,56 @@ class _Reader:
             log.close()
 
 
+class _Spares:
+    """Jobs that were launched ahead of need: each waits for its turn before its first case.
+
+    A launch takes a second or so, most of it waiting for this and that; a case that ends its job after a moment would
+    cost all of it. So where such cases come, the launches of what is to be run behind them overlap.
+    """
+
+    def __init__(self, run: _Run) -> None:
+        self._run = run
+        self._waiting: deque[_Job] = deque()
+        self._todo: Sequence[str] = ()  # cases that are not settled; the running job began with the first of them
+        self._seen = 0  # so many of them were looked at
+        self._ends: deque[int] = deque()  # those among these that will end their job
+
+    def expect(self, todo: Sequence[str]) -> None:
+        """The job that is run next has the first of these cases, which are all that is left."""
+        self._todo, self._seen = todo, 0
+        self._ends.clear()
+
+    def take(self, names: Sequence[str]) -> _Job | None:
+        """One that can run just these cases. What was launched for others in its place is ended."""
+        while self._waiting:
+            job = self._waiting.popleft()
+            if job.begin_with(names) and job.lives():
+                return job
+            job.discard()
+        return None
+
+    def prepare(self, done: int) -> None:
+        """Launch one more, if the running job, which has done so many cases, and those that wait will not be enough."""
+        while self._seen < min(done + _AHEAD, len(self._todo)):
+            if self._run.ends_its_job(self._todo[self._seen]):
+                self._ends.append(self._seen)
+            self._seen += 1
+        while self._ends and self._ends[0] < done:
+            self._ends.popleft()
+        most = min(self._run.patience.spares, _SPARE_RANKS // self._run.target.np)
+        if len(self._waiting) >= min(most, len(self._ends)):
+            return
+        behind = self._ends[len(self._waiting)] + 1  # the case that it will begin with
+        if behind < len(self._todo):
+            kind, names = self._run.batch(self._todo, behind)
+            self._waiting.append(_Job(self._run, names, own=bool(kind[0])))
+
+    def discard(self) -> None:
+        """End all that wait."""
+        while self._waiting:
+            self._waiting.popleft().discard()
+
+
 class _Stall:
     """How much time the earliest unfinished case has taken: CPU time of its ranks, and time in which none worked."""
 
@@ -373,9 +449,11 @@ class _Stall:
 class _Job:
     """One launch."""
 
-    def __init__(self, run: _Run, directory: Path, names: Sequence[str], own: bool) -> None:
+    def __init__(self, run: _Run, names: Sequence[str], own: bool) -> None:
         """Start it; with `own` for the one case, which may say that the job has to end."""
-        self._run, self.directory, self.names = run, directory, names
+        self._run, self.names = run, names
+        self.directory = directory = run.new_folder()
+        self.first = 0  # index of the case that it begins with
         self.np = run.target.np
         # A case with a job of its own holds MPI_Init and MPI_Finalize, which take their time however impatient one is.
         self.scale = max(run.options.timeout_scale, 0.25 if own else 0.0)
@@ -396,13 +474,33 @@ class _Job:
         self.logs = self.reader.logs
         words = [f"--own-job={names[0]}", f"--np={self.np}"] if own else []
         words += [f"--plan={directory}/plan.txt", f"--job={directory}", *args]
-        self.guard = Guarded(run.target.launcher(words), directory)
+        launch = run.target.launcher(words)
+        self.local = launch.local
+        self.guard = Guarded(launch, directory)
+
+    def begin_with(self, names: Sequence[str]) -> bool:
+        """Leave out all but these cases; whether they are the last ones that it was started for."""
+        self.first = len(self.names) - len(names)
+        return self.first >= 0 and self.names[self.first :] == names
+
+    def lives(self) -> bool:
+        """Whether nothing has ended yet."""
+        self._listen(0.0)
+        self._collect()
+        return not self.guard.ended and not any(log.death for log in self.logs)
+
+    def discard(self) -> None:
+        """End it before its turn, as if it had never been."""
+        self._end()
+        self.reader.close()
+        shutil.rmtree(self.directory, ignore_errors=True)
 
     def run(self) -> str:
         """Run to its end; why it ended, in words, when no case is to be charged for that, else "".
 
         Raises _NoStart, CannotRun.
         """
+        self.started = time.monotonic()
         end, why = "no start", ""
         try:
             self._greet()
@@ -459,8 +557,13 @@ class _Job:
                     words = [f"the launcher ended ({self.guard.ended}), {told}"]
                 raise _NoStart("; ".join(words or [f"{told} within {limit:.0f} s"]) + self._last_words())
         self.guard.note_shared_memory()  # MPI_Init has made most of it
-        with _writing(self.directory / "go"):
-            (self.directory / "go").touch()
+        for log in self.logs:
+            log.last = self.first - 1
+        go = self.directory / "go"
+        with _writing(go):
+            unfinished = go.with_suffix(".new")  # ranks look for the file, and read it at once
+            unfinished.write_text(f"{self.first}\n")
+            unfinished.rename(go)
 
     @property
     def ended_early(self) -> bool:
@@ -492,6 +595,8 @@ class _Job:
         while True:
             self._listen()
             self._collect()
+            if self.local:  # elsewhere ranks are on machines that others have asked for, too
+                run.spares.prepare(min(log.position for log in self.logs) - self.first)
             if any(log.end_announced for log in self.logs):
                 return self._watch_end()
             now = time.monotonic()

@@ -46,20 +46,21 @@ int run(options& o, int, char** argv) {
     }
     watch_for_death();
     auto [cases, plan_hash] = cases_to_run(o);
+    std::size_t first_case = 0;
     auto const library = tested->library();
     if (o.under_runner()) {
         open_logs(o.job_directory, rank);
         o.the_job.scratch = scratch_of_job(o.job_directory);
         say_hello({rank, o.the_job.np, plan_hash, o.the_job.seed, library, "", -1});
-        wait_for_go(o.job_directory);
+        first_case = wait_for_go(o.job_directory);
     } else if (rank == 0) {
         fmt::print("{}: {} cases, {} ranks, seed {}, {}\n", tested->program, cases.size(), o.the_job.np, o.the_job.seed,
                    library);
         std::fflush(stdout);
     }
     engine e(o.the_job, rank);
-    bool const failed =
-        run_cases(std::move(cases), o, rank, [&e](planned_case const& c, long index) { return e.run(c, index); });
+    bool const failed = run_cases(std::move(cases), first_case, o, rank,
+                                  [&e](planned_case const& c, long index) { return e.run(c, index); });
     if (o.under_runner()) events().done();
     expect_normal_exit();
     if (!o.under_runner()) return failed ? 1 : 0;

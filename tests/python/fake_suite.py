@@ -10,8 +10,8 @@ refuse, fail, advisory, unsupported, skip, slow, burn, abort_hang (the launcher 
 library_abort (all are killed, one wrote to standard error before). In a case that has a job of its own: ends (the job
 has to end with exit code 1, and does), ends_otherwise (with another exit code than announced), ends_not, goes_on,
 ends_by_crash.
-Kinds at the start: no_hello, die_before_hello, launcher_fails, seed, plan, size, twice, finalize_hang, finalize_crash,
-stay (the launcher does not end).
+Kinds at the start: no_hello, die_before_hello, second_dies (before its hello, in the second job), launcher_fails, seed,
+plan, size, twice, finalize_hang, finalize_crash, stay (the launcher does not end).
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ class FakeRank:
         self.file = job / f"rank-{0 if self.start.get('kind') == 'twice' else rank}.events"
         self.fd = os.open(self.file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         self.index = -1
+        self.first = 0  # case of the plan
         self.in_mpi = True
         self.runner = int(os.environ["ASSAY_RUNNER_PID"])
 
@@ -65,7 +66,8 @@ class FakeRank:
         kind = self.start.get("kind") if self.here else None
         if kind == "no_hello":
             self.wait()
-        if kind == "die_before_hello" and self.first_time("start"):
+        second = kind == "second_dies" and self.job.name != "job-0001"
+        if (kind == "die_before_hello" or second) and self.first_time("start"):
             self.dying(signal="SIGSEGV", call="MPI_Init_thread", in_mpi=True)
             os.kill(os.getpid(), signal.SIGKILL)
         text = self.plan.read_bytes()
@@ -85,6 +87,7 @@ class FakeRank:
         while not (self.job / "go").exists():
             self.check_runner()
             time.sleep(0.002)
+        self.first = int((self.job / "go").read_text())
 
     def check_runner(self) -> None:
         with contextlib.suppress(ProcessLookupError):
@@ -109,6 +112,8 @@ class FakeRank:
         self.hello()
         pace = self.faults.get("pace", 0)
         for index, case in enumerate(self.plan.read_text().splitlines()[1:]):
+            if index < self.first:
+                continue
             self.index = index
             self.say(f"S {self.index} {self.now()}")
             outcome = "p"

@@ -163,6 +163,50 @@ def test_what_is_known_to_be_lost_is_given_up_at_once(tmp_path: Path) -> None:
     assert outcome.ends == ["launcher died"] * 2 + ["complete"]
 
 
+def jobs_of(out: Path) -> dict[str, str]:
+    """The folders of jobs, and the index of the case that each began with."""
+    return {path.name: (path / "go").read_text().strip() for path in sorted(out.glob("logs/*/job-*"))}
+
+
+def test_jobs_behind_known_ends_are_launched_ahead(tmp_path: Path) -> None:
+    sick = {PLAN[1], PLAN[2], PLAN[4]}
+    faults = {"pace": 0.1, "cases": {case: {"kind": "segv"} for case in sick}}
+    outcome = run(tmp_path, PLAN, faults, expected=lambda case: ["crash"] if case in sick else [])
+    assert set(outcome.failed()) == sick
+    assert [line["case"] for line in outcome.lines] == PLAN
+    assert outcome.ends == ["crash", "crash", "crash", "complete"]
+    # Each for what is left behind the end that was expected, so that none leaves out a case.
+    assert jobs_of(tmp_path) == {f"job-{number:04}": "0" for number in (1, 2, 3, 4)}
+    plans = [(tmp_path / record.directory / "plan.txt").read_text().splitlines()[1:] for record in outcome.records]
+    assert plans == [PLAN, PLAN[2:], PLAN[3:], PLAN[5:]]
+
+
+def test_what_was_launched_ahead_leaves_out_what_did_not_end_its_job(tmp_path: Path) -> None:
+    faults = {"pace": 0.2, "cases": {PLAN[3]: {"kind": "segv"}}}
+    outcome = run(tmp_path, PLAN, faults, expected=lambda case: ["crash"] if case == PLAN[0] else [])
+    assert set(outcome.failed()) == {PLAN[3]}
+    assert [line["case"] for line in outcome.lines] == PLAN
+    assert outcome.ends == ["crash", "complete"]
+    assert jobs_of(tmp_path) == {"job-0001": "0", "job-0002": "3"}
+
+
+def test_what_was_launched_ahead_for_other_cases_is_ended(tmp_path: Path) -> None:
+    faults = {"pace": 0.2, "cases": {PLAN[1]: {"kind": "segv"}}}
+    outcome = run(tmp_path, PLAN, faults, expected=lambda case: ["crash"] if case in (PLAN[3], PLAN[4]) else [])
+    assert set(outcome.failed()) == {PLAN[1]}
+    assert [line["case"] for line in outcome.lines] == PLAN
+    assert outcome.ends == ["crash", "complete"]
+    assert set(jobs_of(tmp_path)) == {Path(record.directory).name for record in outcome.records}
+
+
+def test_what_died_before_its_turn_is_launched_again(tmp_path: Path) -> None:
+    faults = {"pace": 0.3, "cases": {PLAN[1]: {"kind": "segv"}}, "start": {"kind": "second_dies", "rank": 1}}
+    outcome = run(tmp_path, PLAN, faults, expected=lambda case: ["crash"] if case == PLAN[1] else [])
+    assert set(outcome.failed()) == {PLAN[1]}
+    assert outcome.ends == ["crash", "complete"]
+    assert outcome.notes == []
+
+
 def test_all_ranks_die_without_a_word(tmp_path: Path) -> None:
     outcome = one_fault(tmp_path, "all_silent")
     # Which of them was the first cannot be known; when the runner sees one die before the others, that one is blamed.

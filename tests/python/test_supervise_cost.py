@@ -22,6 +22,7 @@ def write_logs(out: Path, cases: list[str]) -> None:
     job.mkdir(parents=True)
     plan = f"assay-plan 1 seed=1 cases={len(cases)}\n" + "".join(f"{case}\n" for case in cases)
     (job / "plan.txt").write_text(plan)
+    (job / "go").write_text("0\n")
     (job / "job.json").write_text('{"target":"fake@1.0/np2","args":["--seed=1"],"attempt":1}')
     digest = xxhash.xxh3_64_hexdigest(plan.encode())
     for rank in range(2):
