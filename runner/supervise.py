@@ -535,6 +535,7 @@ class _Job:
         while True:
             self._listen()
             self._collect()
+            self._prepare(0)
             if problem := self.reader.disagreement(self.plan):
                 raise CannotRun(f"{run.target.name}: the ranks of one job disagree: {problem}")
             for log in self.logs:
@@ -595,8 +596,7 @@ class _Job:
         while True:
             self._listen()
             self._collect()
-            if self.local:  # elsewhere ranks are on machines that others have asked for, too
-                run.spares.prepare(min(log.position for log in self.logs) - self.first)
+            self._prepare(min(log.position for log in self.logs) - self.first)
             if any(log.end_announced for log in self.logs):
                 return self._watch_end()
             now = time.monotonic()
@@ -692,6 +692,11 @@ class _Job:
             self.judged += 1
             self._run.judge([self._run.verdict(case, status, seconds, extra)])
         return True
+
+    def _prepare(self, done: int) -> None:
+        """Launch what will be needed next; this job has done so many cases."""
+        if self.local:  # elsewhere ranks are on machines that others have asked for, too
+            self._run.spares.prepare(done)
 
     def _busyness(self) -> float:
         return busyness(self._run.target.oversubscription)
