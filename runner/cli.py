@@ -312,6 +312,8 @@ def _request(given: Mapping[str, Any], known: Sequence[Path], *, matrix: bool) -
         given = {**given, "axis": [*given["axis"], f"transport={','.join(values)}"]}
         transports = []
     selection = _selection(given)
+    if selection.threads > 1 and mpis[0] in NATIVE:
+        raise WrongUse(f"--threads {selection.threads}: --suite {mpis[0]} runs each case in one thread a rank")
     must_be_one_of("order", given["order"], ORDERS)
     options = Options(
         selection.seed,

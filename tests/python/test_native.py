@@ -33,6 +33,7 @@ def test_the_version_stands_in_a_header(tmp_path: Path) -> None:
     [
         (["run", "--mpi", "ofi,ucx"], "name it alone"),
         (["run", "--suite", "ucx", "--transport", "own"], "UCX has no choice"),
+        (["run", "--suite", "ofi", "--threads", "4"], "one thread a rank"),
         (["faults", "--mpi", "ucx"], "--mpi ucx names no MPI library"),
     ],
 )
