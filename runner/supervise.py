@@ -111,8 +111,10 @@ def supervise(
     known = journal.statuses.get(target.name, {})
     todo = [case for case in dict.fromkeys(plan) if case not in known]
     several = options.threads == 1  # else every launch has MPI_THREAD_MULTIPLE
-    run.kinds = {case: (case if alone(case) else "", several and threaded(case), damage(case)) for case in todo}
-    todo.sort(key=run.kinds.__getitem__)
+    kinds = {case: (case if alone(case) else "", several and threaded(case), damage(case)) for case in todo}
+    todo.sort(key=kinds.__getitem__)
+    for kind, some in itertools.groupby(todo, kinds.__getitem__):
+        run.kinds |= {case: (*kind, number // PLAN_CAP) for number, case in enumerate(some)}
     if todo and binary:
         run.recover(set(todo))
     for attempt in range(1, options.retries + 2):
@@ -122,6 +124,9 @@ def supervise(
             run.settled.clear()
         run.jobs(todo)
     return run.records
+
+
+Kind = tuple[str, bool, str, int]  # needs a job of its own (its name), threads; damages (by what); number of the plan
 
 
 class _NoStart(Exception):
@@ -149,7 +154,7 @@ class _Run:
         self.on_verdicts, self.on_note = on_verdicts, on_note
         self.patience = Patience()
         self.expected: Callable[[str], Collection[str]] = lambda case: ()
-        self.kinds: dict[str, tuple[str, bool, str]] = {}  # cases of one kind may share a launch
+        self.kinds: dict[str, Kind] = {}  # cases of one kind may share a launch
         self.attempt = 1
         self.records: list[JobRecord] = []
         self.settled: set[str] = set()  # judged in this attempt
@@ -200,9 +205,9 @@ class _Run:
                 self.judge([self.verdict(todo[0], "lost", 0.0, {"reason": reason})])
                 fruitless = 0
 
-    def batch(self, todo: Sequence[str], begin: int) -> tuple[tuple[str, bool, str], list[str]]:
+    def batch(self, todo: Sequence[str], begin: int) -> tuple[Kind, list[str]]:
         """The cases from `begin` on that may share a launch, and of which kind they are."""
-        kind, some = next(itertools.groupby(todo[begin : begin + PLAN_CAP], key=self.kinds.__getitem__))
+        kind, some = next(itertools.groupby(itertools.islice(todo, begin, None), key=self.kinds.__getitem__))
         return kind, list(some)
 
     def ends_its_job(self, case: str) -> bool:
