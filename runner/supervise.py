@@ -34,6 +34,7 @@ _POLL = 0.02  # seconds between two readings of the logs
 _FAILED = {"fail", "crash", "timeout", "lost"}  # worth a retry
 _FINE = {"pass", "skip", "unsupported"}  # nothing to repeat
 _ENDS = {"crash", "timeout", "lost"}  # a case that comes to that ends its job
+_TICK = 10_000_000  # ns: a file's time is that of the last tick of the system's clock before it was written
 _AHEAD = 1000  # cases: as many as may be run while a job is launched
 _SPARE_RANKS = 12  # processes of all jobs that were launched ahead of need
 
@@ -801,7 +802,7 @@ class _Job:
             with contextlib.suppress(OSError):
                 written = path.stat().st_mtime_ns + to_monotonic
                 text = path.read_bytes()[-2000:].decode("utf-8", "replace").strip()
-                if text and written >= log.opened:
+                if text and written + _TICK >= log.opened:
                     said.append((log.rank, log.open, text))
         return said
 
