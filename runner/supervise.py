@@ -463,7 +463,7 @@ class _Job:
         self.np = run.target.np
         # A case with a job of its own holds MPI_Init and MPI_Finalize, which take their time however impatient one is.
         self.scale = max(run.options.timeout_scale, 0.25 if own else 0.0)
-        self.started = time.monotonic()
+        self.started = 0.0  # when it was its turn
         self.judged = 0
         self.ranks: dict[int, Rank] = {}
         self.dead: dict[int, judge.Dead] = {}

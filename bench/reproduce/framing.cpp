@@ -133,16 +133,8 @@ public:
         left_ -= size;
         return std::exchange(at_, at_ + size);
     }
-    // Returns when the other process is here, too; until then it gets what it still waits for.
     void meet() {
-        char word = 0;
-        if (::send(partner_, &word, 1, MSG_NOSIGNAL) < 0) fail("the other process");
-        ssize_t got = 0;
-        while ((got = ::recv(partner_, &word, 1, MSG_DONTWAIT)) < 0) {
-            if (errno != EAGAIN && errno != EINTR) fail("the other process");
-            advance(1);
-        }
-        if (got == 0) throw gone();
+        if (!assay::bench::meet(partner_, [this] { advance(1); })) throw gone();
     }
 
 private:

@@ -56,16 +56,8 @@ public:
         until_ended(count);
     }
 
-    // Returns when the other process is here, too; until then it gets what it still waits for.
     void meet() {
-        char word = 0;
-        if (::send(partner_, &word, 1, MSG_NOSIGNAL) < 0) fail("the other process");
-        ssize_t got = 0;
-        while ((got = ::recv(partner_, &word, 1, MSG_DONTWAIT)) < 0) {
-            if (errno != EAGAIN && errno != EINTR) fail("the other process");
-            get_on();
-        }
-        if (got == 0) throw std::runtime_error("the other process has gone");
+        if (!assay::bench::meet(partner_, [this] { get_on(); })) throw std::runtime_error("the other process has gone");
     }
 
 private:

@@ -1,6 +1,7 @@
 // A provider of libfabric without an MPI library above it, asked for what MPI libraries ask for.
 #pragma once
 #include <array>
+#include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <rdma/fabric.h>
@@ -11,6 +12,8 @@
 #include <rdma/fi_tagged.h>
 #include <stdexcept>
 #include <string>
+#include <sys/socket.h>
+#include <system_error>
 
 namespace assay::bench {
 
@@ -18,6 +21,20 @@ inline constexpr std::uint64_t tag = 5;
 
 inline void check(ssize_t result, char const* what) {
     if (result < 0) throw std::runtime_error(std::string(what) + ": " + fi_strerror(static_cast<int>(-result)));
+}
+
+// Returns when the other process, at the end of a socket, is here, too; get_on() meanwhile gives it what it still waits for. False: it has
+// gone.
+template <class GetOn> bool meet(int partner, GetOn get_on) {
+    char word = 0;
+    auto const fail = [] { throw std::system_error(errno, std::generic_category(), "the other process"); };
+    if (::send(partner, &word, 1, MSG_NOSIGNAL) < 0) fail();
+    ssize_t got = 0;
+    while ((got = ::recv(partner, &word, 1, MSG_DONTWAIT)) < 0) {
+        if (errno != EAGAIN && errno != EINTR) fail();
+        get_on();
+    }
+    return got > 0;
 }
 
 inline fi_info* find(char const* provider) {

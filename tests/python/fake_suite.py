@@ -10,8 +10,9 @@ refuse, fail, advisory, unsupported, skip, slow, burn, abort_hang (the launcher 
 library_abort (all are killed, one wrote to standard error before). In a case that has a job of its own: ends (the job
 has to end with exit code 1, and does), ends_otherwise (with another exit code than announced), ends_not, goes_on,
 ends_by_crash.
-Kinds at the start: no_hello, die_before_hello, second_dies (before its hello, in the second job), launcher_fails, seed,
-plan, size, twice, finalize_hang, finalize_crash, stay (the launcher does not end).
+Kinds at the start: no_hello, die_before_hello, second_dies (before its hello, in the second job), second_waits (there,
+before its first case), launcher_fails, seed, plan, size, twice, finalize_hang, finalize_crash, stay (the launcher does
+not end).
 """
 
 from __future__ import annotations
@@ -88,6 +89,8 @@ class FakeRank:
             self.check_runner()
             time.sleep(0.002)
         self.first = int((self.job / "go").read_text())
+        if kind == "second_waits" and self.job.name != "job-0001" and self.first_time("start"):
+            self.wait()
 
     def check_runner(self) -> None:
         with contextlib.suppress(ProcessLookupError):

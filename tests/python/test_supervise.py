@@ -179,6 +179,8 @@ def test_jobs_behind_known_ends_are_launched_ahead(tmp_path: Path) -> None:
     assert jobs_of(tmp_path) == {f"job-{number:04}": "0" for number in (1, 2, 3, 4)}
     plans = [(tmp_path / record.directory / "plan.txt").read_text().splitlines()[1:] for record in outcome.records]
     assert plans == [PLAN, PLAN[2:], PLAN[3:], PLAN[5:]]
+    first, second = (tmp_path / record.directory for record in outcome.records[:2])
+    assert (second / "plan.txt").stat().st_mtime_ns <= (first / "go").stat().st_mtime_ns
 
 
 def test_what_was_launched_ahead_leaves_out_what_did_not_end_its_job(tmp_path: Path) -> None:
@@ -188,6 +190,18 @@ def test_what_was_launched_ahead_leaves_out_what_did_not_end_its_job(tmp_path: P
     assert [line["case"] for line in outcome.lines] == PLAN
     assert outcome.ends == ["crash", "complete"]
     assert jobs_of(tmp_path) == {"job-0001": "0", "job-0002": "3"}
+
+
+def test_what_hangs_before_its_first_case_is_charged_to_that_case(tmp_path: Path) -> None:
+    """Also in a job that leaves out cases."""
+    faults = {
+        "pace": 0.2,
+        "cases": {PLAN[2]: {"kind": "segv"}},
+        "start": {"kind": "second_waits", "rank": 1},
+    }
+    outcome = run(tmp_path, PLAN, faults, expected=lambda case: ["crash"] if case == PLAN[0] else [])
+    assert outcome.failed() == {PLAN[2]: ("crash", [1]), PLAN[3]: ("timeout", [1])}
+    assert jobs_of(tmp_path)["job-0002"] == "2"
 
 
 def test_what_was_launched_ahead_for_other_cases_is_ended(tmp_path: Path) -> None:
