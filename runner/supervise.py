@@ -1,42 +1,31 @@
 """Launch, watch, judge, blame, resume: runs the cases of one target and charges each trouble to exactly one case.
 
-The ranks log what they do (docs/formats.md, sections 4 and 5); this module reads along and looks at their processes.
-Verdicts never depend on the launcher's exit code. A case that kills or blocks its job costs one more launch: the next
-job takes up the cases that have no verdict yet.
+The ranks log what they do (docs/formats.md, sections 4 and 5); a job (runner/job.py) reads along and looks at their
+processes. Verdicts never depend on the launcher's exit code. A case that kills or blocks its job costs one more launch:
+the next job takes up the cases that have no verdict yet.
 """
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import json
 import os
-import shutil
-import signal
-import time
-from collections import deque
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import xxhash
 
-from runner import judge
-from runner.events import RankLog
+from runner.job import Job, JobRecord, NoStart, Reader, writing
 from runner.journal import Journal
 from runner.model import CannotRun, Options, Target, Verdict
-from runner.procs import Guarded, Rank, Sample, busyness, wait_for
+from runner.spares import Spares
 
 PLAN_CAP = 100_000  # cases in one job
-_POLL = 0.02  # seconds between two readings of the logs
 _FAILED = {"fail", "crash", "timeout", "lost"}  # worth a retry
 _FINE = {"pass", "skip", "unsupported"}  # nothing to repeat
 _ENDS = {"crash", "timeout", "lost"}  # a case that comes to that ends its job
-_TICK = 10_000_000  # ns: a file's time is that of the last tick of the system's clock before it was written
-_AHEAD = 1000  # cases: as many as may be run while a job is launched
-_SPARE_RANKS = 12  # processes of all jobs that were launched ahead of need
 
 
 @dataclass(frozen=True)
@@ -58,17 +47,6 @@ class Patience:
     launches: int = 2  # of a job that does not start
     spares: int = 3  # jobs that are launched ahead of need
     idle_jobs: int = 3  # in a row without a verdict, before the first case is given up as lost; 1 if that is known
-
-
-@dataclass(frozen=True)
-class JobRecord:
-    """What became of one job."""
-
-    directory: str  # below the output directory
-    cases: int  # judged in it
-    end: str  # complete, crash, timeout, refused, launcher died, ranks died, no start, finalize hung, finalize crash
-    seconds: float
-    hello: dict[str, Any] = field(default_factory=dict)  # of rank 0
 
 
 def supervise(
@@ -106,7 +84,7 @@ def supervise(
     Raises CannotRun (launch failed twice, ranks that disagree, full disk), and whatever interrupts it, for example
     KeyboardInterrupt; the job is ended and the journal valid in every case.
     """
-    run = _Run(target, requirements, out, journal, options, on_verdicts, on_note, repeat, amend, binary)
+    run = Run(target, requirements, out, journal, options, on_verdicts, on_note, repeat, amend, binary)
     run.patience = patience or Patience()
     run.expected = expected
     known = journal.statuses.get(target.name, {})
@@ -130,11 +108,7 @@ def supervise(
 Kind = tuple[str, bool, str, int]  # needs a job of its own (its name), threads; damages (by what); number of the plan
 
 
-class _NoStart(Exception):
-    """A launch that did not come to the first case."""
-
-
-class _Run:
+class Run:
     """All jobs of one target."""
 
     def __init__(
@@ -162,7 +136,7 @@ class _Run:
         self.again: dict[str, Verdict] = {}  # failed so far, may pass when retried
         self.hung = 0  # cases in a row that were thought to be slow and did not end
         self.folder = out / "logs" / target.slug
-        self.spares = _Spares(self)
+        self.spares = Spares(self)
 
     def suite_args(self) -> list[str]:
         """The options of the suite that do not differ between jobs."""
@@ -185,11 +159,11 @@ class _Run:
         while todo := [case for case in todo if case not in self.settled]:
             before = len(self.settled)
             kind, some = self.batch(todo, 0)
-            job = self.spares.take(some) or _Job(self, some, own=bool(kind[0]))
+            job = self.spares.take(some) or Job(self, some, own=bool(kind[0]))
             self.spares.expect(todo)
             try:
                 why = job.run()
-            except _NoStart as error:
+            except NoStart as error:
                 self._check_disk()
                 failed_launches += 1
                 if failed_launches == self.patience.launches:
@@ -259,7 +233,7 @@ class _Run:
         """Make the directory of the next job."""
         folders = self.folders()
         path = self.folder / f"job-{int(folders[-1].name[4:]) + 1 if folders else 1:04}"
-        with _writing(path):
+        with writing(path):
             path.mkdir(parents=True)
         return path
 
@@ -277,7 +251,7 @@ class _Run:
         if job != {"target": self.target.name, "args": self.suite_args(), "attempt": 1}:
             return
         names = plan.decode("utf-8", "replace").splitlines()[1:]
-        reader = _Reader(self, last, names)
+        reader = Reader(self, last, names)
         try:
             recovered = 0
             for batch in reader.batches():
@@ -296,537 +270,3 @@ class _Run:
         free = os.statvfs(self.folder)
         if free.f_bavail * free.f_frsize < 64 * 1024:
             raise CannotRun(f"{self.folder}: the disk is full; make room, then `assay resume` goes on")
-
-
-class _Reader:
-    """The logs of all ranks of one job, merged into verdicts."""
-
-    def __init__(self, run: _Run, directory: Path, names: Sequence[str]) -> None:
-        self.run, self.names = run, names
-        self.unusual: set[int] = set()
-        self.slow: dict[int, str] = {}  # cases that were given more time, and what they had taken by then
-        self.logs = [RankLog(directory, rank, len(names), self.unusual) for rank in range(run.target.np)]
-        self.merge = judge.Merge(len(names), run.target.np)
-
-    def batches(self) -> Iterator[list[Verdict]]:
-        """Read what all logs gained, until nothing is left; verdicts of the cases that all ranks have ended."""
-        more = True
-        while more:
-            verdicts = []
-            more = False
-            for log in self.logs:
-                for index in self.merge.add(log.read()):
-                    verdicts.append(self._verdict(index))
-                more = more or log.more
-            yield verdicts
-
-    def _verdict(self, index: int) -> Verdict:
-        seconds = self.merge.longest[index] * 1e-9
-        extra: dict[str, Any] = {}
-        if index in self.slow:
-            self.run.hung = 0
-            extra["reason"] = f"slow: it had not ended after {self.slow[index]}"
-        if index not in self.unusual:
-            return self.run.verdict(self.names[index], "pass", seconds, extra)
-        status, extra = judge.finished(self.logs, index, self.run.options.strict)
-        return self.run.verdict(self.names[index], status, seconds, extra)
-
-    def greeted(self) -> bool:
-        """Whether every rank said hello."""
-        return all(log.hellos for log in self.logs)
-
-    def disagreement(self, plan: str) -> str:
-        """What differs between the hellos so far and from what they should be, as a sentence, or ""."""
-        np = len(self.logs)
-        for log in self.logs:
-            for hello in log.hellos:
-                if hello.get("size") != np:
-                    said = f"rank {hello.get('rank')} finds itself in a job of {hello.get('size')} ranks, not {np}"
-                    return f"{said}: the launcher and the MPI library do not belong together"
-            if len(log.hellos) > 1:
-                return f"{len(log.hellos)} processes are rank {log.rank}"
-        hellos = [log.hellos[0] for log in self.logs if log.hellos]
-        expected: dict[str, Any] = {"plan": plan, "seed": self.run.options.seed, "binary": self.run.binary}
-        for name, value in expected.items():
-            for log in self.logs:
-                wanted = value if value != "" else hellos[0].get(name) if hellos else ""
-                if log.hellos and log.hellos[0].get(name) != wanted:
-                    whose = "the runner" if value != "" else f"rank {hellos[0].get('rank')}"
-                    return f"the {name} of rank {log.rank} is {log.hellos[0].get(name)}, that of {whose} is {wanted}"
-        return ""
-
-    def close(self) -> None:
-        """Close the logs."""
-        for log in self.logs:
-            log.close()
-
-
-class _Spares:
-    """Jobs that were launched ahead of need: each waits for its turn before its first case.
-
-    A launch takes a second or so, most of it waiting for this and that; a case that ends its job after a moment would
-    cost all of it. So where such cases come, the launches of what is to be run behind them overlap.
-    """
-
-    def __init__(self, run: _Run) -> None:
-        self._run = run
-        self._waiting: deque[_Job] = deque()
-        self._todo: Sequence[str] = ()  # cases that are not settled; the running job began with the first of them
-        self._seen = 0  # so many of them were looked at
-        self._ends: deque[int] = deque()  # those among these that will end their job
-
-    def expect(self, todo: Sequence[str]) -> None:
-        """The job that is run next has the first of these cases, which are all that is left."""
-        self._todo, self._seen = todo, 0
-        self._ends.clear()
-
-    def take(self, names: Sequence[str]) -> _Job | None:
-        """One that can run just these cases. What was launched for others in its place is ended."""
-        while self._waiting:
-            job = self._waiting.popleft()
-            if job.begin_with(names) and job.lives():
-                return job
-            job.discard()
-        return None
-
-    def prepare(self, done: int) -> None:
-        """Launch one more, if the running job, which has done so many cases, and those that wait will not be enough."""
-        while self._seen < min(done + _AHEAD, len(self._todo)):
-            if self._run.ends_its_job(self._todo[self._seen]):
-                self._ends.append(self._seen)
-            self._seen += 1
-        while self._ends and self._ends[0] < done:
-            self._ends.popleft()
-        most = min(self._run.patience.spares, _SPARE_RANKS // self._run.target.np)
-        if len(self._waiting) >= min(most, len(self._ends)):
-            return
-        behind = self._ends[len(self._waiting)] + 1  # the case that it will begin with
-        if behind < len(self._todo):
-            kind, names = self._run.batch(self._todo, behind)
-            self._waiting.append(_Job(self._run, names, own=bool(kind[0])))
-
-    def discard(self) -> None:
-        """End all that wait."""
-        while self._waiting:
-            self._waiting.popleft().discard()
-
-
-class _Stall:
-    """How much time the earliest unfinished case has taken: CPU time of its ranks, and time in which none worked."""
-
-    def __init__(self, unseen: float) -> None:
-        self.unseen = unseen  # seconds that a case may take before anybody looks
-        self.index = -1
-        self._restart(0.0)
-
-    def _restart(self, now: float) -> None:
-        self.since = now
-        self.idle = 0.0
-        self.sampled = 0.0
-        self.first: dict[int, float] = {}
-        self.cpu: dict[int, float] = {}
-
-    def look(self, now: float, index: int, ranks: Sequence[Rank], budget: float, idle_budget: float) -> str:
-        """The time spent, in words, once it is beyond the budgets (seconds); otherwise ""."""
-        if index != self.index:
-            self.index = index
-            self._restart(now)
-        if now - self.since < self.unseen or now - self.sampled < 0.1:
-            return ""
-        samples: dict[int, Sample] = {rank.pid: found for rank in ranks if (found := rank.look())}
-        # Who was stopped himself, or sat in a machine that was, does not know what the ranks did meanwhile.
-        elapsed = min(now - self.sampled, 1.0) if self.sampled else 0.0
-        self.sampled = now
-        burnt = max((found.cpu - self.cpu.get(pid, found.cpu) for pid, found in samples.items()), default=0.0)
-        # A rank that is ready to run but does not get a core is not idle: the machine is busy.
-        if not any(found.state == "R" for found in samples.values()):
-            self.idle += max(0.0, elapsed - burnt)
-        for pid, found in samples.items():
-            self.cpu[pid] = found.cpu
-            self.first.setdefault(pid, found.cpu)
-        used = max((found.cpu - self.first[pid] for pid, found in samples.items()), default=0.0)
-        if used >= budget:
-            return f"{used:.1f} s of CPU time"
-        if self.idle >= idle_budget:
-            return f"{self.idle:.1f} s in which no rank used the CPU"
-        return ""
-
-
-class _Job:
-    """One launch."""
-
-    def __init__(self, run: _Run, names: Sequence[str], own: bool) -> None:
-        """Start it; with `own` for the one case, which may say that the job has to end."""
-        self._run, self.names = run, names
-        self.directory = directory = run.new_folder()
-        self.first = 0  # index of the case that it begins with
-        self.np = run.target.np
-        # A case with a job of its own holds MPI_Init and MPI_Finalize, which take their time however impatient one is.
-        self.scale = max(run.options.timeout_scale, 0.25 if own else 0.0)
-        self.started = 0.0  # when it was its turn
-        self.judged = 0
-        self.ranks: dict[int, Rank] = {}
-        self.dead: dict[int, judge.Dead] = {}
-        self.gone: set[int] = set()  # ranks whose process has ended
-        self.ended_at = 0  # when this job was told to end or its launcher had ended, ns; 0 while it runs
-        text = f"assay-plan 1 seed={run.options.seed} cases={len(names)}\n" + "".join(f"{name}\n" for name in names)
-        self.plan = xxhash.xxh3_64_hexdigest(text.encode())
-        args = run.suite_args()
-        with _writing(directory):
-            (directory / "plan.txt").write_text(text)
-            job = {"target": run.target.name, "args": args, "attempt": run.attempt}
-            (directory / "job.json").write_text(json.dumps(job))
-        self.reader = _Reader(run, directory, names)
-        self.logs = self.reader.logs
-        words = [f"--own-job={names[0]}", f"--np={self.np}"] if own else []
-        words += [f"--plan={directory}/plan.txt", f"--job={directory}", *args]
-        launch = run.target.launcher(words)
-        self.local = launch.local
-        self.guard = Guarded(launch, directory)
-
-    def begin_with(self, names: Sequence[str]) -> bool:
-        """Leave out all but these cases; whether they are the last ones that it was started for."""
-        self.first = len(self.names) - len(names)
-        return self.first >= 0 and self.names[self.first :] == names
-
-    def lives(self) -> bool:
-        """Whether nothing has ended yet."""
-        self._listen(0.0)
-        self._collect()
-        return not self.guard.ended and not any(log.death for log in self.logs)
-
-    def discard(self) -> None:
-        """End it before its turn, as if it had never been."""
-        self._end()
-        self.reader.close()
-        shutil.rmtree(self.directory, ignore_errors=True)
-
-    def run(self) -> str:
-        """Run to its end; why it ended, in words, when no case is to be charged for that, else "".
-
-        Raises _NoStart, CannotRun.
-        """
-        self.started = time.monotonic()
-        end, why = "no start", ""
-        try:
-            self._greet()
-            end, blame = self._watch()
-            self._end()
-            self._collect()
-            if blame is None:
-                if self._had_to_end():
-                    end = "complete" if all(log.finished for log in self.logs) else "ended"
-                else:
-                    end, why, blame = self._post_mortem(end)
-            if blame is not None:
-                self._charge(blame)
-        finally:
-            self._end()
-            if bad := sum(log.malformed for log in self.logs):
-                self._run.on_note(f"{self.directory}: {bad} lines of the event logs were not understood")
-            for rank in self.ranks.values():
-                rank.close()
-            self.reader.close()
-            seconds = round(time.monotonic() - self.started, 3)
-            hello = next((log.hellos[0] for log in self.logs if log.hellos), {})
-            where = str(self.directory.relative_to(self._run.out))
-            self._run.records.append(JobRecord(where, self.judged, end, seconds, hello))
-        return why
-
-    # ---- from the launch to the first case
-
-    def _greet(self) -> None:
-        """Wait until all ranks said the same hello, then let them go. Raises _NoStart, CannotRun."""
-        run = self._run
-        while True:
-            self._listen()
-            self._collect()
-            self._prepare(0)
-            if problem := self.reader.disagreement(self.plan):
-                raise CannotRun(f"{run.target.name}: the ranks of one job disagree: {problem}")
-            for log in self.logs:
-                if log.hellos and log.rank not in self.ranks:
-                    self.ranks[log.rank] = Rank(int(log.hellos[0]["pid"]), str(log.hellos[0]["host"]))
-            if len(self.ranks) == self.np and not self.guard.ended:
-                break
-            told = f"{len(self.ranks)} of {self.np} ranks said hello"
-            limit = run.patience.hello * max(1.0, run.options.timeout_scale) * self._busyness()
-            dying = [log for log in self.logs if log.death]
-            if self.guard.ended or dying or time.monotonic() - self.started > limit:
-                self._end()
-                self._collect()
-                words = [
-                    f"rank {log.rank} died before the first case: {judge.death_words(log.death.detail)}"
-                    for log in self.logs
-                    if log.death
-                ]
-                if not words and self.ended_early:
-                    words = [f"the launcher ended ({self.guard.ended}), {told}"]
-                raise _NoStart("; ".join(words or [f"{told} within {limit:.0f} s"]) + self._last_words())
-        self.guard.note_shared_memory()  # MPI_Init has made most of it
-        for log in self.logs:
-            log.last = self.first - 1
-        go = self.directory / "go"
-        with _writing(go):
-            unfinished = go.with_suffix(".new")  # ranks look for the file, and read it at once
-            unfinished.write_text(f"{self.first}\n")
-            unfinished.rename(go)
-
-    @property
-    def ended_early(self) -> bool:
-        """Whether the launcher ended by itself."""
-        return self.ended_at >= self.guard.ended_at > 0
-
-    def _last_words(self) -> str:
-        """The last lines of standard error of the launcher and, failing that, of the ranks."""
-        here = self.directory
-        for path in (here / "stderr", *sorted(here.glob("rank-*.stderr")), here / "stdout"):
-            try:
-                text = path.read_bytes()[-4096:].decode("utf-8", "replace")
-            except OSError:
-                continue
-            lines = [line.strip() for line in text.splitlines() if line.strip()]
-            if lines:
-                return f"; its last words ({path}): {' | '.join(lines[-5:])[-600:]}"
-        return f"; it wrote nothing ({self.directory})"
-
-    # ---- while it runs
-
-    def _watch(self) -> tuple[str, judge.Blame | None]:
-        """Read along until the job is over or has to be ended; how it ended, and who is to blame if that is known."""
-        run, patience = self._run, self._run.patience
-        stall = _Stall(patience.unseen)
-        active = quiet = died = time.monotonic()  # last event; since when a refused case is quiet; first death
-        events = 0
-        refusal = (-1, 0)  # case that a rank ended with an error, events of those still in it
-        while True:
-            self._listen()
-            self._collect()
-            self._prepare(min(log.position for log in self.logs) - self.first)
-            if any(log.end_announced for log in self.logs):
-                return self._watch_end()
-            now = time.monotonic()
-            had_died = bool(self.dead)
-            self._notice()
-            if self.guard.ended:
-                return "launcher died", None
-            if self.dead and not had_died:
-                died = now
-            if (total := sum(log.events for log in self.logs)) != events:
-                events, active = total, now
-            busy = self._busyness()
-            scaled = busy * self.scale
-            living = [log for log in self.logs if not (log.finished or log.rank in self.dead or log.rank in self.gone)]
-            if not living:
-                if now - active > patience.leave * busy and now - died > patience.leave * busy:
-                    run.on_note(f"{run.target.name}: the launcher did not end after its ranks and was ended")
-                    return "", None
-                continue
-            if self.dead:
-                inside = [one.index for one in self.dead.values() if one.index >= 0]
-                behind = any(log.position < min(inside) for log in living) if inside else False
-                if now - died > (10 * patience.refusal if behind else patience.death) * busy or (
-                    now - active > patience.refusal * busy
-                ):
-                    return "ranks died", None
-                continue
-            working = [log for log in living if not log.done and log.position < len(self.names)]
-            if not working:
-                if now - active > patience.finalize * scaled:
-                    return "finalize hung", None
-                continue
-            index = min(log.position for log in working)
-            if any(log.outcomes.get(index) == "f" for log in self.logs):
-                state = (index, sum(log.events for log in working if log.position == index))
-                if state != refusal:
-                    refusal, quiet = state, now
-                known = patience.known if run.expected(self.names[index]) else 1.0
-                if now - quiet > patience.refusal * known * scaled and self._ask(index):
-                    return "refused", judge.refused(self.logs, index, run.options.strict)
-                continue
-            budget = patience.cpu * scaled * run.options.threads * run.options.repeat
-            known, slow = "timeout" in run.expected(self.names[index]), index in self.reader.slow
-            idle = budget * patience.idle * (patience.known if known else 1.0)
-            budget *= patience.known if known else patience.slow if slow else 1.0
-            spent = stall.look(now, index, [self.ranks[log.rank] for log in living], budget, idle)
-            if spent and stall.idle < idle and not (known or slow) and run.hung < patience.doubts:
-                self.reader.slow[index] = spent
-                run.on_note(f"{run.target.name}: {self.names[index]} takes long and is given more time: slow, or hung?")
-            elif spent and self._ask(index):
-                run.hung += slow
-                return "timeout", judge.stuck(self.logs, [log.rank for log in living], index, spent)
-
-    def _watch_end(self) -> tuple[str, judge.Blame | None]:
-        """A process has said that the job has to end now: wait for that, and for the launcher."""
-        patience = self._run.patience
-        begin = quiet = time.monotonic()
-        events = 0
-        while True:
-            self._listen()
-            self._collect()
-            now = time.monotonic()
-            there = [
-                log
-                for log in self.logs
-                if not (log.finished or log.rank in self.gone or (self.guard.ended and self.ranks[log.rank].fd < 0))
-            ]
-            if (total := sum(log.events for log in self.logs) - len(there)) != events:
-                events, quiet = total, now
-            if not there:
-                if self.guard.ended or now - quiet > patience.leave * self._busyness():
-                    return "ended", None
-                continue
-            limit = patience.finalize * max(1.0, self._run.options.timeout_scale) * self._busyness()
-            if any(log.outcomes.get(0) == "f" for log in self.logs) and now - quiet > patience.refusal:
-                return "refused", judge.refused(self.logs, 0, self._run.options.strict)
-            if now - begin > limit:
-                self._ask(0)
-                spent = f"{limit:.1f} s, within which the job had to end"
-                return "timeout", judge.stuck(self.logs, [log.rank for log in there], 0, spent)
-
-    def _had_to_end(self) -> bool:
-        """Whether a process said that the job has to end, and it did: judges the case."""
-        if not any(log.end_announced for log in self.logs):
-            return False
-        case = self.names[0]
-        if case not in self._run.settled:
-            said = self.guard.ended if self.ended_early else ""
-            code = int(said.removeprefix("exit ")) if said.startswith("exit ") else None
-            status, extra = judge.ended(self.logs, code, self._run.options.strict)
-            opened = [log.opened for log in self.logs if log.opened]
-            seconds = max(0.0, (self.ended_at - min(opened, default=self.ended_at)) * 1e-9)
-            self.judged += 1
-            self._run.judge([self._run.verdict(case, status, seconds, extra)])
-        return True
-
-    def _prepare(self, done: int) -> None:
-        """Launch what will be needed next; this job has done so many cases."""
-        if self.local:  # elsewhere ranks are on machines that others have asked for, too
-            self._run.spares.prepare(done)
-
-    def _busyness(self) -> float:
-        return busyness(self._run.target.oversubscription)
-
-    def _listen(self, seconds: float = _POLL) -> None:
-        """Sleep a little; wake up when the launcher or a rank ends."""
-        fds = {rank.fd: number for number, rank in self.ranks.items() if rank.fd >= 0 and number not in self.gone}
-        ready = wait_for([*fds, *([] if self.guard.ended else [self.guard.fd])], seconds)
-        if self.guard.fd in ready and not self.guard.ended:
-            self.guard.listen()
-            self.ended_at = self.ended_at or time.monotonic_ns()
-        self.gone |= {number for fd, number in fds.items() if fd in ready}
-
-    def _collect(self) -> None:
-        """Read the logs and judge what all ranks have ended."""
-        for verdicts in self.reader.batches():
-            self.judged += len(verdicts)
-            self._run.judge(verdicts)
-
-    def _notice(self) -> None:
-        """Take down the ranks that died since the last call."""
-        first = not self.dead and not self.guard.ended
-        now = time.monotonic_ns()
-        for log in self.logs:
-            if log.rank in self.dead or log.finished or (log.death is None and log.rank not in self.gone):
-                continue
-            if log.death is None:
-                self.dead[log.rank] = judge.Dead(log.rank, log.open, now, first, None)
-            else:
-                self.dead[log.rank] = judge.Dead(log.rank, log.death.index, log.death.time, first, log.death.detail)
-
-    def _ask(self, index: int) -> bool:
-        """Ask all ranks for their stacks. Whether `index` still is the earliest unfinished case afterwards."""
-        for log in self.logs:
-            log.answer = None
-        asked = [log for log in self.logs if log.rank not in self.gone and not log.finished]
-        for log in asked:
-            self.ranks[log.rank].send(signal.SIGUSR2)
-        deadline = time.monotonic() + self._run.patience.answer * self._busyness()
-        while time.monotonic() < deadline and any(log.answer is None for log in asked) and not self.guard.ended:
-            self._listen()
-            self._collect()
-        self._notice()
-        if self.dead or self.guard.ended:
-            return False  # it ended by itself meanwhile
-        return min((log.position for log in asked if not log.done), default=-1) == index
-
-    # ---- afterwards
-
-    def _end(self) -> None:
-        """End everything that this job started."""
-        self.ended_at = self.ended_at or time.monotonic_ns()
-        self.guard.end()
-        for rank in self.ranks.values():
-            rank.send(signal.SIGKILL)  # should the guard have been killed, or the launcher have left it behind
-
-    def _post_mortem(self, end: str) -> tuple[str, str, judge.Blame | None]:
-        """After a job that was not ended for a known culprit: how it ended, why if nobody is to blame, and who is."""
-        if all(log.done for log in self.logs):
-            if all(log.finished for log in self.logs):
-                return "complete", "", None
-            if end != "finalize hung":
-                end = "finalize crash"
-            late = [log for log in self.logs if log.death] or [log for log in self.logs if not log.finished]
-            words = "; ".join(f"rank {log.rank}: {self._end_words(log)}" for log in late)
-            self._run.on_note(f"{self._run.target.name}: {end} after the last case ({words})")
-            return end, "", None
-        for log in self.logs:  # last words that came while the job was being ended
-            death = log.death
-            if death and death.time < self.ended_at and not log.finished:
-                known = self.dead.get(log.rank)
-                first = known.first if known else False
-                self.dead[log.rank] = judge.Dead(log.rank, death.index, death.time, first, death.detail)
-        killed = self.guard.ended.startswith(("signal", "guard")) and self.ended_early
-        dead = list(self.dead.values())
-        blame = None if killed else judge.last_speakers(dead, self._said())
-        blame = blame or judge.crashed(dead, self.np, self.guard.ended_at if killed else None)
-        if blame:
-            return "crash", "", blame
-        if killed or not self.dead:
-            return "launcher died", f"the launcher ended early ({self.guard.ended})" + self._last_words(), None
-        words = "; ".join(
-            f"rank {one.rank}: {judge.death_words(one.detail or {})}"
-            + (" outside any case" if one.index < 0 else f" in case {self.names[one.index]}")
-            for one in self.dead.values()
-        )
-        return "ranks died", words + self._last_words(), None
-
-    def _said(self) -> list[tuple[int, int, str]]:
-        """What ranks wrote to standard error within the case in which they died: (rank, case, text)."""
-        said = []
-        to_monotonic = time.monotonic_ns() - time.time_ns()
-        for log in self.logs:
-            path = self.directory / f"rank-{log.rank}.stderr"
-            if log.open < 0 or log.finished:
-                continue
-            with contextlib.suppress(OSError):
-                written = path.stat().st_mtime_ns + to_monotonic
-                text = path.read_bytes()[-2000:].decode("utf-8", "replace").strip()
-                if text and written + _TICK >= log.opened:
-                    said.append((log.rank, log.open, text))
-        return said
-
-    def _end_words(self, log: RankLog) -> str:
-        return judge.death_words(log.death.detail) if log.death else "not back from MPI_Finalize"
-
-    def _charge(self, blame: judge.Blame) -> None:
-        """Give the culprit case its verdict, unless all ranks ended it after all."""
-        case = self.names[blame.index]
-        if case in self._run.settled:
-            return
-        opened = [log.opened for log in self.logs if log.open == blame.index]
-        seconds = (self.ended_at - min(opened)) * 1e-9 if opened else 0.0
-        extra: dict[str, Any] = {"ranks": blame.ranks, "reason": blame.reason}
-        if blame.waiting:
-            extra["waiting"] = blame.waiting
-        self.judged += 1
-        self._run.judge([self._run.verdict(case, blame.status, max(0.0, seconds), extra)])
-
-
-@contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    """Turn an OSError while `path` is made into CannotRun."""
-    try:
-        yield
-    except OSError as error:
-        raise CannotRun(f"{path}: cannot be written: {error.strerror}") from error

@@ -17,7 +17,8 @@ from runner import plan
 from runner.journal import Journal
 from runner.model import CannotRun, Launch, Options, Verdict
 from runner.procs import Rank
-from runner.supervise import _Stall, supervise
+from runner.stall import Stall
+from runner.supervise import supervise
 
 PLAN = names(6)
 SICK = PLAN[3]
@@ -370,7 +371,7 @@ def test_time_in_which_the_runner_was_stopped_counts_as_one_second() -> None:
     try:
         while (found := rank.look()) and found.state != "S":
             time.sleep(0.01)
-        stall, ranks = _Stall(0.0), [rank]
+        stall, ranks = Stall(0.0), [rank]
         assert stall.look(100.0, 0, ranks, 1.0, 3.0) == ""
         assert stall.look(200.0, 0, ranks, 1.0, 3.0) == ""
         assert stall.look(201.0, 0, ranks, 1.0, 3.0) == ""

@@ -1,0 +1,48 @@
+"""How long the case that holds up a job has been at it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from runner.procs import Rank, Sample
+
+
+class Stall:
+    """How much time the earliest unfinished case has taken: CPU time of its ranks, and time in which none worked."""
+
+    def __init__(self, unseen: float) -> None:
+        self.unseen = unseen  # seconds that a case may take before anybody looks
+        self.index = -1
+        self._restart(0.0)
+
+    def _restart(self, now: float) -> None:
+        self.since = now
+        self.idle = 0.0
+        self.sampled = 0.0
+        self.first: dict[int, float] = {}
+        self.cpu: dict[int, float] = {}
+
+    def look(self, now: float, index: int, ranks: Sequence[Rank], budget: float, idle_budget: float) -> str:
+        """The time spent, in words, once it is beyond the budgets (seconds); otherwise ""."""
+        if index != self.index:
+            self.index = index
+            self._restart(now)
+        if now - self.since < self.unseen or now - self.sampled < 0.1:
+            return ""
+        samples: dict[int, Sample] = {rank.pid: found for rank in ranks if (found := rank.look())}
+        # Who was stopped himself, or sat in a machine that was, does not know what the ranks did meanwhile.
+        elapsed = min(now - self.sampled, 1.0) if self.sampled else 0.0
+        self.sampled = now
+        burnt = max((found.cpu - self.cpu.get(pid, found.cpu) for pid, found in samples.items()), default=0.0)
+        # A rank that is ready to run but does not get a core is not idle: the machine is busy.
+        if not any(found.state == "R" for found in samples.values()):
+            self.idle += max(0.0, elapsed - burnt)
+        for pid, found in samples.items():
+            self.cpu[pid] = found.cpu
+            self.first.setdefault(pid, found.cpu)
+        used = max((found.cpu - self.first[pid] for pid, found in samples.items()), default=0.0)
+        if used >= budget:
+            return f"{used:.1f} s of CPU time"
+        if self.idle >= idle_budget:
+            return f"{self.idle:.1f} s in which no rank used the CPU"
+        return ""
