@@ -5,9 +5,10 @@ every process below it stays below it, also one that called setsid or whose pare
 then SIGKILL, which also ends stopped processes) when the launcher has ended, when its standard input is closed (the
 runner says so, or is gone), when the runner is gone, or on SIGTERM. Then it removes what a killed job leaves behind.
 
-Standard input: one JSON line `{"argv":[…],"env":{…},"stdout":PATH,"stderr":PATH,"runner":PID,"scratch":PATH}`, then
-open until the end; each line in between asks to note the shared memory that is in use now. Standard output: one line
-`exit N TIME` or `signal N TIME` when the launcher has ended (CLOCK_MONOTONIC, ns).
+Standard input: one JSON line `{"argv":[…],"env":{…},"folder":PATH,"stdout":PATH,"stderr":PATH,"runner":PID,
+"scratch":PATH}`, then open until the end; each line in between asks to note the shared memory that is in use now. The
+launcher starts in `folder`. Standard output: one line `exit N TIME` or `signal N TIME` when the launcher has ended
+(CLOCK_MONOTONIC, ns).
 Linux only: prctl(2), pidfd_open(2), /proc.
 """
 
@@ -165,6 +166,7 @@ def _become(order: dict[str, object]) -> None:
         signal.set_wakeup_fd(-1)
         for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTERM, signal.SIGCHLD, signal.SIGHUP):
             signal.signal(number, signal.SIG_DFL)
+        os.chdir(str(order["folder"]))
         argv, env = order["argv"], order["env"]
         assert isinstance(argv, list) and isinstance(env, dict)
         try:

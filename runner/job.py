@@ -136,7 +136,8 @@ class Job:
         self.reader = Reader(run, directory, names)
         self.logs = self.reader.logs
         words = [f"--own-job={names[0]}", f"--np={self.np}"] if own else []
-        words += [f"--plan={directory}/plan.txt", f"--job={directory}", *args]
+        there = directory.absolute()
+        words += [f"--plan={there}/plan.txt", f"--job={there}", *args]
         launch = run.target.launcher(words)
         self.local = launch.local
         self.guard = Guarded(launch, directory)

@@ -90,6 +90,8 @@ class Guarded:
             order = {
                 "argv": [os.fspath(word) for word in launch.argv],
                 "env": environment,
+                # What crashed processes drop where they are (core files, backtraces of libraries) belongs to their job.
+                "folder": str(directory.absolute()) if launch.local else os.getcwd(),
                 "stdout": str(directory / "stdout"),
                 "stderr": str(directory / "stderr"),
                 "runner": os.getpid(),

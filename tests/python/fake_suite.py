@@ -159,6 +159,7 @@ class FakeRank:
             self.wait()
         self.in_mpi = False
         if kind in ("segv", "abort_hang"):
+            Path("core").write_text("as the kernel and some libraries leave it where a process crashed\n")
             self.dying(signal="SIGSEGV", call="MPI_Recv", in_mpi=True, stack=STACK)
             signal.signal(signal.SIGSEGV, signal.SIG_DFL)
             os.kill(os.getpid(), signal.SIGSEGV)

@@ -26,7 +26,7 @@ def names(count: int) -> list[str]:
 
 def fake_target(faults: Path, np: int = 2) -> Target:
     def launcher(suite_args: Sequence[str]) -> Launch:
-        argv = [sys.executable, str(FAKE), str(np), str(faults), *suite_args]
+        argv = [sys.executable, str(FAKE), str(np), str(faults.absolute()), *suite_args]
         return Launch(argv, dict(os.environ), local=True)
 
     return Target(name=f"fake@1.0/np{np}", mpi="fake@1.0", np=np, launcher=launcher)

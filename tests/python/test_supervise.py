@@ -69,6 +69,16 @@ def test_death_of_a_rank(tmp_path: Path, kind: str, reason: str, status: str) ->
     assert [record.cases for record in outcome.records] == [4, 2]
 
 
+def test_what_a_crash_drops_where_it_happens_stays_with_the_logs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    outcome = one_fault(Path("out"), "segv")
+    assert outcome.failed() == {SICK: ("crash", [1])}
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    assert (tmp_path / "out" / outcome.records[0].directory / "core").exists()
+
+
 @pytest.mark.parametrize("kind", ["spin", "sleep", "stop", "escape"])
 def test_hang_of_a_rank(tmp_path: Path, kind: str) -> None:
     outcome = one_fault(tmp_path, kind, rank=0, np=3)
