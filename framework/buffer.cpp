@@ -11,6 +11,9 @@
 #include <tuple>
 #include <unistd.h>
 #include <xxhash.h>
+#if defined __x86_64__ && __has_include(<xxh_x86dispatch.h>)
+#include <xxh_x86dispatch.h> // the same hashes, by what the processor can do
+#endif
 
 namespace assay {
 namespace {

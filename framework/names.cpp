@@ -19,7 +19,11 @@ void require_name(std::string_view name, std::string_view kind) {
 }
 
 bool matches(std::string const& pattern, std::string const& name) {
-    return fnmatch(pattern.c_str(), name.c_str(), FNM_NOESCAPE) == 0;
+    // Most patterns of a long list are about other tests, as what stands before the first wildcard tells at once.
+    auto const *p = pattern.c_str(), *n = name.c_str();
+    for (; *p != '\0' && *p != '*' && *p != '?' && *p != '['; ++p, ++n)
+        if (*p != *n) return false;
+    return fnmatch(p, n, FNM_NOESCAPE) == 0;
 }
 
 bool is_pattern(std::string_view text) { return text.find_first_of("*?[") != std::string_view::npos; }

@@ -247,8 +247,8 @@ public:
         bool const again = how_.mode.start == start::persistent || how_.receive == receive_way::recv_init;
         rounds_ = again ? 2 : 1; // a persistent request must also work the second time
         if (how_.mode.kind == kind::buffered) mpi_.attach_buffer(rounds_ * static_cast<int>(who_.to.size()));
-        for (std::size_t i = 0; i < who_.to.size(); ++i) out_.push_back(&mpi_.incoming());
-        for (std::size_t i = 0; i < who_.from.size(); ++i) in_.push_back(&mpi_.incoming());
+        for (std::size_t i = 0; i < who_.to.size(); ++i) out_.push_back(&mpi_.unfilled(mpi_.elements));
+        for (std::size_t i = 0; i < who_.from.size(); ++i) in_.push_back(&mpi_.unfilled(mpi_.elements));
         receive_.assign(who_.from.size(), MPI_REQUEST_NULL);
         send_.assign(who_.to.size(), MPI_REQUEST_NULL);
         prepare();

@@ -12,7 +12,8 @@ TEST(matches, knowsShellPatterns) {
     std::string const name = "p2p.ring/mode=isend/type=int/count=17";
     for (auto pattern : {"*", "p2p.*", "p2p.ring/*/count=17", "p2p.ring/mode=?send/*", "*type=[ij]nt*", name.c_str()})
         EXPECT_TRUE(matches(pattern, name)) << pattern;
-    for (auto pattern : {"", "p2p", "p2p.ring/*/count=1", "ring*", "*type=[!i]nt*", "p2p.ring/mode=send/*"})
+    for (auto pattern : {"", "p2p", "p2p.ring/*/count=1", "ring*", "*type=[!i]nt*", "p2p.ring/mode=send/*",
+                         "p2p.ring/mode=isend/type=int/count=17/more"})
         EXPECT_FALSE(matches(pattern, name)) << pattern;
 }
 
