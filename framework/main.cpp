@@ -8,6 +8,7 @@
 #include "framework/own_job.hpp"
 #include "framework/program.hpp"
 #include "framework/signals.hpp"
+#include "framework/yielding.hpp"
 
 #include <algorithm>
 #include <array>
@@ -63,7 +64,9 @@ int run(options& o, int argc, char** argv) {
     watch_for_death();
     bool const under_runner = o.under_runner();
     int provided = 0, rank = 0;
-    if (MPI_Init_thread(&argc, &argv, wanted_level(o), &provided) != MPI_SUCCESS) {
+    int const wanted = wanted_level(o);
+    if (wanted == MPI_THREAD_MULTIPLE) yield_among_threads();
+    if (MPI_Init_thread(&argc, &argv, wanted, &provided) != MPI_SUCCESS) {
         fmt::print(stderr, "assay-suite: MPI_Init_thread failed\n");
         return 1;
     }

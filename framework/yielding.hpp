@@ -4,12 +4,19 @@
 // With ASSAY_YIELD_POLLS=N a rank yields its core once UCX or libfabric has found nothing N times in a row: this costs nothing while
 // there are messages. It works where one of them is what the library waits for: ucx_yielding.cpp and ofi_yielding.cpp stand
 // between the two.
+//
+// Where several threads of a rank wait, one that lets go of the library's lock and yields has the lock again before another thread
+// that waits for it has got a core. So in such jobs sched_yield sleeps for the shortest time that there is: milliseconds become
+// microseconds.
 #pragma once
 
 namespace assay {
 
 void polled(bool found); // whether this thread's poll has found anything
 bool yields_polls();     // ASSAY_YIELD_POLLS is set
+
+void yield_among_threads(); // from now on sched_yield sleeps, if ASSAY_YIELD_POLLS is set; before other threads are started
+int give_core_away();       // what sched_yield does
 
 // What is hidden by our procedure of that name, as the library that called finds it: it need not be among the program's own.
 void* hidden_by_us(char const* name, void const* caller);

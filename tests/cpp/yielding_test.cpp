@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -50,4 +51,19 @@ TEST(Yielding, ReadsOfAQueueOfLibfabricThatFindNothingYield) {
     EXPECT_EQ(yields - before, 5);
     EXPECT_EQ(read_queue(5, 1), 5);
     EXPECT_EQ(yields - before, 10);
+}
+
+// The thread sleeps, so that it gives its core away to whoever waits: the kernel counts that, and nothing for a mere sched_yield
+// with nobody else there.
+TEST(Yielding, AmongThreadsIsSleeping) {
+    auto const given_away = [](int times) {
+        rusage before{}, after{};
+        getrusage(RUSAGE_THREAD, &before);
+        for (int i = 0; i < times; ++i) EXPECT_EQ(assay::give_core_away(), 0);
+        getrusage(RUSAGE_THREAD, &after);
+        return after.ru_nvcsw - before.ru_nvcsw;
+    };
+    EXPECT_LT(given_away(20), 20);
+    assay::yield_among_threads();
+    EXPECT_GE(given_away(20), 20);
 }
