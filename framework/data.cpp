@@ -35,14 +35,7 @@ ASSAY_VECTORIZED [[gnu::target("avx2")]] void words_avx2(std::uint64_t key, std:
                                                          std::size_t n) {
     words(key, first, out, n);
 }
-ASSAY_VECTORIZED [[gnu::target("avx512f,prefer-vector-width=512")]] void
-words_avx512(std::uint64_t key, std::uint32_t first, unsigned char* out, std::size_t n) {
-    words(key, first, out, n);
-}
-words_function best() {
-    if (__builtin_cpu_supports("avx512f") != 0) return words_avx512;
-    return __builtin_cpu_supports("avx2") != 0 ? words_avx2 : words_anywhere;
-}
+words_function best() { return __builtin_cpu_supports("avx2") != 0 ? words_avx2 : words_anywhere; }
 #else
 words_function best() { return words_anywhere; }
 #endif
