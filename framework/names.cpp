@@ -80,7 +80,7 @@ pick::pick(std::string_view list) {
 }
 
 bool pick::operator()(std::string const& name) const {
-    auto const hit = [&](std::string const& word) { return is_pattern(word) ? matches(word, name) : word == name; };
+    auto const hit = [&](std::string const& word) { return matches(word, name); };
     if (std::any_of(excluded_.begin(), excluded_.end(), hit)) return false;
     return wanted_.empty() || std::any_of(wanted_.begin(), wanted_.end(), hit);
 }

@@ -107,7 +107,7 @@ bool selected(std::vector<std::string> const& selects, std::string const& name) 
             continue;
         }
         any_wanted = true;
-        hit = hit || glob == name || matches(glob, name);
+        hit = hit || matches(glob, name);
     }
     return hit || !any_wanted;
 }
