@@ -203,8 +203,7 @@ struct operation {
                 break;
             case fault::neighbor_repeated:
                 for (auto j = i + 1; j < n && !near.cartesian; ++j)
-                    if (from[i] == from[j] && received[i].count == received[j].count)
-                        store(load(received[i]), received[j]);
+                    if (from[i] == from[j] && !received[j].empty()) spoil(received[j].data());
                 break;
             case fault::neighbor_self:
                 if (from[i] == rank && !near.cartesian && !received[i].empty()) spoil(received[i].data());

@@ -78,7 +78,7 @@ int MPI_Type_dup(MPI_Datatype old, MPI_Datatype* copy) {
 int MPI_Cart_map(MPI_Comm comm, int dimensions, int const dims[], int const periods[], int* rank) {
     int const code = PMPI_Cart_map(comm, dimensions, dims, periods, rank);
     if (planted == fault::cart_map_same && *rank != MPI_UNDEFINED) *rank = 0;
-    if (planted == fault::cart_map_everybody && *rank == MPI_UNDEFINED) *rank = 0;
+    if (planted == fault::cart_map_everybody && *rank == MPI_UNDEFINED) MPI_Comm_rank(comm, rank);
     return code;
 }
 

@@ -74,7 +74,7 @@ def run(request: Request, out: Path, note: Callable[[str], None]) -> dict[str, A
     if request.tier:
         plan.must_be_one_of("tier", request.tier, plan.TIERS)
     library = targets.resolve(request.mpi)
-    folder = build.build(library, request.preset, note=note)
+    folder = build.build(library, request.preset, note=note, programs=(build.SUITE, "assay-bench"))
     measured: list[dict[str, Any]] = []
     for np in request.np:
         note(f"np {np}: {request.rounds} rounds of {request.empty:,} empty and {request.ping:,} 8-byte cases")

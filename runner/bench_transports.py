@@ -168,7 +168,10 @@ def _contenders(request: Request, library: targets.Library, out: Path, note: Cal
     over = {name: parse(name.removeprefix(OFI)) for name in names if name not in RAW}
     providers = build.transports(request.preset, note=note)
     with_mpi = any(name not in RAW and not name.startswith(OFI) for name in names)
-    binary = build.build(library, request.preset, note=note) / "assay-bench-mpi" if with_mpi else Path()
+    binary = Path()
+    if with_mpi:
+        program = "assay-bench-mpi"
+        binary = build.build(library, request.preset, note=note, programs=(program,)) / program
     environment = targets.list_environment(library)
 
     def raw(program: str) -> Callable[[Path], Launch]:

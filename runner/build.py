@@ -8,7 +8,7 @@ import os
 import re
 import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -23,6 +23,7 @@ TRANSPORT_PACKAGES = {
     "libisal-dev": Path("/usr/include/isa-l/crc.h"),
 }
 OWN_SUITE = "ASSAY_SUITE"  # environment: a test binary built elsewhere, to be run instead of building one
+SUITE = "assay-suite"  # the test binary for MPI
 QUIET_SECONDS = 2.0  # a build shorter than this says nothing
 
 Note = Callable[[str], None]
@@ -58,10 +59,12 @@ def build(
     options: Mapping[str, str] | None = None,
     note: Note = print,
     repo: Path = REPO,
+    programs: Sequence[str] = (),
 ) -> Path:
     """Bring the build for `library` up to date; `options` are cache variables of cmake. Returns the build directory.
 
-    Raises CannotRun with the first error of the compiler; all output is in build.log there.
+    Where `programs` (targets of CMakeLists.txt) are named, only these are built. Raises CannotRun with the first error
+    of the compiler; all output is in build.log there.
     """
     _preset_variables(preset, repo)  # there is such a one
     if own := os.environ.get(OWN_SUITE):
@@ -73,11 +76,13 @@ def build(
         return _project(f"suites/{library.family}", folder, library.native.framework, preset, note, repo)
     wanted = ["cmake", "--preset", preset, "-S", str(repo), "-B", str(folder), f"-DMPI_C_COMPILER={mpicc(library)}"]
     wanted += [f"-D{name}={value}" for name, value in (options or {}).items()]
-    _bring_up_to_date(folder, wanted, library.spec, note, repo)
+    _bring_up_to_date(folder, wanted, library.spec, note, repo, programs)
     return folder
 
 
-def _bring_up_to_date(folder: Path, wanted: list[str], what: str, note: Note, repo: Path) -> None:
+def _bring_up_to_date(
+    folder: Path, wanted: list[str], what: str, note: Note, repo: Path, programs: Sequence[str] = ()
+) -> None:
     """Run `wanted`, a command of cmake, unless that was what it was last told, and then ninja."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -90,7 +95,7 @@ def _bring_up_to_date(folder: Path, wanted: list[str], what: str, note: Note, re
         if not done.exists() or not _told(done, wanted) or not (folder / "build.ninja").exists():
             _run([*wanted, "--fresh"], log, f"configuring for {what}", note, repo)
             done.write_text(json.dumps(wanted))
-        _run(["ninja", "-C", str(folder)], log, f"building for {what}", note, repo)
+        _run(["ninja", "-C", str(folder), *programs], log, f"building for {what}", note, repo)
 
 
 def transports(preset: str = "release", note: Note = print, repo: Path = REPO) -> Path:
@@ -113,7 +118,7 @@ def _project(source: str, folder: Path, what: str, preset: str, note: Note, repo
 
 def suite(folder: Path, library: targets.Library) -> Path:
     """The test binary in a build directory."""
-    return folder / Path(os.environ.get(OWN_SUITE) or f"assay-{library.family if library.native else 'suite'}").name
+    return folder / Path(os.environ.get(OWN_SUITE) or (f"assay-{library.family}" if library.native else SUITE)).name
 
 
 def mpicc(library: targets.Library) -> Path:

@@ -504,7 +504,7 @@ def _suite(given: Mapping[str, Any]) -> tuple[Any, int]:
     def note(text: str) -> None:
         print(f"assay: {text}", file=sys.stderr)
 
-    folder = build.build(library, given["preset"], note=note)
+    folder = build.build(library, given["preset"], note=note, programs=(build.SUITE,))
     ours = library.native and library.native.providers
     providers = build.transports(given["preset"], note=note) if ours else Path()
     about = library.family if library.native else "mpi"

@@ -11,9 +11,11 @@ import shlex
 import shutil
 import subprocess
 import tempfile
+import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,6 +34,7 @@ from runner.procs import Guarded, busyness, wait_for
 from runner.transports import OWN, Transport, parse
 
 MOST_PATIENCE = 4.0  # times the timeout, on a busy machine: some reproducers are there to hang
+AT_ONCE = 4  # processes of reproducers that run side by side (two programs at least): launchers mostly wait
 
 BUG, OK, CRASH, HANG, NOT_APPLICABLE, BROKEN = "BUG", "OK", "crash", "hang", "n/a", "broken"
 STYLE = {BUG: "magenta", OK: "green", CRASH: "bold red", HANG: "bold red", NOT_APPLICABLE: "dim", BROKEN: "bold red"}
@@ -177,8 +180,8 @@ def compile_for(library: targets.Library, made: Recipe) -> tuple[Path | None, Ou
     return None, Outcome(BROKEN, f"does not compile: {build.first_error(done.stderr)}")
 
 
-def try_on(library: targets.Library, made: Recipe) -> Outcome:
-    """Build and run a reproducer with a library, until a run says BUG."""
+def try_on(library: targets.Library, made: Recipe, stop: threading.Event | None = None) -> Outcome:
+    """Build and run a reproducer with a library, until a run says BUG; ends early once `stop` is set."""
     if made.framework != (library.native.name if library.native else ""):
         return Outcome(NOT_APPLICABLE, f"is about {NATIVE[made.framework].framework if made.framework else 'MPI'}")
     program, outcome = compile_for(library, made)
@@ -191,7 +194,7 @@ def try_on(library: targets.Library, made: Recipe) -> Outcome:
         return Outcome(NOT_APPLICABLE, str(error))
     begin = time.monotonic()
     for _ in range(made.runs):
-        outcome = _run(target, made)
+        outcome = _run(target, made, stop)
         if outcome.says != OK:
             break
     assert outcome
@@ -199,7 +202,7 @@ def try_on(library: targets.Library, made: Recipe) -> Outcome:
     return outcome
 
 
-def _run(target: Target, made: Recipe) -> Outcome:
+def _run(target: Target, made: Recipe, stop: threading.Event | None) -> Outcome:
     with tempfile.TemporaryDirectory(prefix="assay-known-") as name:
         folder = Path(name)
         launch = target.launcher(made.args)
@@ -207,7 +210,7 @@ def _run(target: Target, made: Recipe) -> Outcome:
         try:
             guarded.note_shared_memory()
             deadline = time.monotonic() + made.timeout * min(busyness(target.oversubscription), MOST_PATIENCE)
-            while not guarded.ended and time.monotonic() < deadline:
+            while not guarded.ended and time.monotonic() < deadline and not (stop and stop.is_set()):
                 if guarded.fd in wait_for([guarded.fd], 0.5):
                     guarded.listen()
             ended = guarded.ended
@@ -256,19 +259,45 @@ def check(
     seen = Evidence(evidence) if evidence is not None else None
     recipes, notes = _recipes(files, entries, only)
     found = Found([targets.resolve(spec) for spec in dict.fromkeys(specs)], notes=notes)
-    for name, made in recipes.items():
+    stop = threading.Event()
+
+    def tried(name: str, library: targets.Library) -> Outcome:
         linked = [entry for entry in entries if entry.link == name]
-        outcomes = found.outcomes[name] = {}
-        for library in found.libraries:
-            fitting = [entry for entry in linked if entry.fits_library(library.family, library.version)]
-            outcome = outcomes[library.spec] = try_on(library, made)
-            compare(outcome, fitting)
-            if outcome.disagreement:
-                found.disagreements.append(f"{name} on {library.spec}: {outcome.disagreement}")
-        note(f"{name}: {', '.join(f'{spec} {one.says}' for spec, one in outcomes.items())}")
+        outcome = try_on(library, recipes[name], stop)
+        compare(outcome, [entry for entry in linked if entry.fits_library(library.family, library.version)])
+        return outcome
+
+    found.outcomes = {name: {} for name in recipes}
+    for np in sorted({made.np for made in recipes.values()}):
+        some = [name for name, made in recipes.items() if made.np == np]
+        with ThreadPoolExecutor(max(2, AT_ONCE // np)) as pool:
+            try:
+                begun = {name: [pool.submit(tried, name, library) for library in found.libraries] for name in some}
+                for name, row in begun.items():
+                    said = [one.result() for one in row]
+                    found.outcomes[name] = {one.spec: it for one, it in zip(found.libraries, said, strict=True)}
+                    note(f"{name}: {', '.join(f'{spec} {one.says}' for spec, one in found.outcomes[name].items())}")
+            except BaseException:
+                stop.set()
+                pool.shutdown(cancel_futures=True)
+                raise
+    _try_alone(found, tried, note)
     if seen:
         compare_run(found, entries, seen)
     return found
+
+
+def _try_alone(found: Found, tried: Callable[[str, targets.Library], Outcome], note: Callable[[str], None]) -> None:
+    """What disagrees may do so because others ran beside it: it is tried once more by itself, and that is believed."""
+    for name, outcomes in found.outcomes.items():
+        for library in found.libraries:
+            if not (disagreement := outcomes[library.spec].disagreement):
+                continue
+            outcome = outcomes[library.spec] = tried(name, library)
+            if outcome.disagreement:
+                found.disagreements.append(f"{name} on {library.spec}: {outcome.disagreement}")
+            else:
+                note(f"{name} on {library.spec}: {outcome.says} by itself; beside others it {disagreement}")
 
 
 def _recipes(

@@ -248,7 +248,7 @@ def _prepare_library(request: Request, library: targets.Library, console: Consol
     def say(text: str) -> None:
         console.print(f"assay: {text}", highlight=False)
 
-    folder = build.build(library, request.preset, note=say)
+    folder = build.build(library, request.preset, note=say, programs=(build.SUITE,))
     ours = any(transport.ours for transport in request.over()) or (library.native and library.native.providers)
     providers = build.transports(request.preset, note=say) if ours else Path()
     binary = build.suite(folder, library)

@@ -532,7 +532,8 @@ ASSAY_TEST(p2p, partitioned_types, requirements{"partitioned.types"},
     auto const wanted = sends ? expected : spread(expected);
     for (std::size_t i = 0; i < in.size(); ++i)
         if (!mpi.check(in[i] == wanted[i], wanted[i] == poison_int ? "gap" : "data",
-                       fmt::format("int {} of the receive buffer is {:#x}, expected {:#x}", i, in[i], wanted[i])))
+                       fmt::format("int {} of the receive buffer is {:#x}, expected {:#x}", i, in[i], wanted[i]),
+                       std::source_location::current(), level::advisory))
             break;
     mpi.ok(MPI_Request_free(&e.send));
     mpi.ok(MPI_Request_free(&e.receive));

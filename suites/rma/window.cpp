@@ -39,6 +39,14 @@ bool all_share_memory(test_run& mpi) {
     return known.emplace(key, size == mpi.size).first->second;
 }
 
+void expect_shared_size(test_run& mpi, int rank, MPI_Aint found, MPI_Aint expected, bool may_be_padded,
+                        std::source_location where) {
+    auto const padded = may_be_padded && found > expected;
+    mpi.check(found == expected, "window",
+              fmt::format("MPI_Win_shared_query gives {} bytes for rank {}, expected {}", found, rank, expected), where,
+              padded ? level::advisory : level::must);
+}
+
 // ---- Windows
 
 axis<flavor> const& flavors() {

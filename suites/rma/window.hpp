@@ -24,6 +24,10 @@ constraint sensible_unit();
 
 // Whether all ranks of the case's communicator are in one shared memory domain (section 7.4.2). Collective.
 bool all_share_memory(test_run& mpi);
+// Judges the size that MPI_Win_shared_query gives for a rank. Where memory need not be contiguous, it may be padded (section
+// 12.2.3), and only good if it is not.
+void expect_shared_size(test_run& mpi, int rank, MPI_Aint found, MPI_Aint expected, bool may_be_padded,
+                        std::source_location where = std::source_location::current());
 
 struct window_kind {
     flavor how = flavor::create;

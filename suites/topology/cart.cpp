@@ -250,14 +250,18 @@ ASSAY_TEST(topology, cart_sub,
 }
 
 // MPI_Cart_map places the caller; any placement will do in which each rank of the grid occurs once.
-ASSAY_TEST(topology, cart_map, requirements{"topology.cart_map"}, over(axis_use{&shapes}, few())) {
+ASSAY_TEST(topology, cart_map, requirements{"topology.cart_map", "topology.cart_map.outside"}, over(axis_use{&shapes}, few())) {
     auto const g = mpi.at(shapes)(mpi.size);
     int mapped = -7;
     mpi.ok(MPI_Cart_map(mpi.comm, g.dimensions(), address(g.dims), address(g.periods), &mapped));
     std::vector<int> all(static_cast<std::size_t>(mpi.size), -7);
     mpi.ok(MPI_Allgather(&mapped, 1, MPI_INT, all.data(), 1, MPI_INT, mpi.comm));
     auto const found = text(all);
-    std::erase(all, MPI_UNDEFINED);
+    mpi.check(std::count(all.begin(), all.end(), MPI_UNDEFINED) == mpi.size - g.size(), "own",
+              fmt::format("MPI_Cart_map gives {}: MPI_UNDEFINED ({}) is for each process outside of the grid", found,
+                          MPI_UNDEFINED),
+              std::source_location::current(), level::advisory);
+    std::erase_if(all, [&](int rank) { return rank == MPI_UNDEFINED || rank >= g.size(); });
     std::sort(all.begin(), all.end());
     std::vector<int> expected(static_cast<std::size_t>(g.size()));
     std::iota(expected.begin(), expected.end(), 0);
