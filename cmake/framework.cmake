@@ -1,4 +1,4 @@
-# What the framework needs, with MPI or without.
+# What the framework needs, with MPI or without, and the part of it that knows no MPI.
 include_guard(GLOBAL)
 find_package(GTest REQUIRED)
 find_package(fmt REQUIRED)
@@ -14,3 +14,20 @@ add_library(framework-needs INTERFACE)
 target_include_directories(framework-needs SYSTEM INTERFACE ${UNWIND_INCLUDE} ${XXHASH_INCLUDE})
 target_link_libraries(framework-needs INTERFACE GTest::gtest fmt::fmt CLI11::CLI11 nlohmann_json::nlohmann_json Threads::Threads
                                                 ${UNWIND_LIBRARY} ${XXHASH_LIBRARY} ${CMAKE_DL_LIBS})
+
+# The same for all libraries, so that a compiler's cache has it from the second one on.
+get_filename_component(ASSAY_ROOT ${CMAKE_CURRENT_LIST_DIR}/.. ABSOLUTE)
+set(FRAMEWORK_PLAIN axis buffer covering data event_log hello layout names plan program record registry signals)
+list(TRANSFORM FRAMEWORK_PLAIN REPLACE "(.+)" "${ASSAY_ROOT}/framework/\\1.cpp")
+add_library(framework-plain OBJECT ${FRAMEWORK_PLAIN})
+target_include_directories(framework-plain PUBLIC ${ASSAY_ROOT})
+target_link_libraries(framework-plain PUBLIC framework-needs)
+
+# A build for each library is short where little is optimized but what looks at each byte of the data.
+function(assay_short_build target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
+assay_short_build(framework-plain)
+set_source_files_properties(
+  ${ASSAY_ROOT}/framework/buffer.cpp ${ASSAY_ROOT}/framework/data.cpp ${ASSAY_ROOT}/framework/layout.cpp
+  PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O3>)

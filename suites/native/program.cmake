@@ -9,14 +9,11 @@ include(${ASSAY_ROOT}/cmake/framework.cmake)
 # assay-<suite> from the files of suites/<suite>, and libassay_<suite>_faults.so from faults/<suite>: preloaded, it plants the
 # fault that ASSAY_FAULT names, as proof that each test can fail.
 function(assay_native_program suite include libraries)
-  # The part of the framework that knows no MPI.
-  set(framework axis buffer covering data event_log hello layout names plan program record registry signals)
-  list(TRANSFORM framework REPLACE "(.+)" "${ASSAY_ROOT}/framework/\\1.cpp")
   file(GLOB sources CONFIGURE_DEPENDS ${ASSAY_ROOT}/suites/native/*.cpp ${ASSAY_ROOT}/suites/${suite}/*.cpp)
-  add_executable(assay-${suite} ${framework} ${sources})
+  add_executable(assay-${suite} ${sources})
   target_include_directories(assay-${suite} PRIVATE ${ASSAY_ROOT})
   target_include_directories(assay-${suite} SYSTEM PRIVATE ${include})
-  target_link_libraries(assay-${suite} PRIVATE framework-needs ${libraries})
+  target_link_libraries(assay-${suite} PRIVATE framework-plain ${libraries})
   # Exported symbols: names in stacks.
   target_link_options(assay-${suite} PRIVATE -rdynamic)
   set_target_properties(assay-${suite} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
