@@ -197,9 +197,7 @@ class _Session:
     def __init__(self, request: Request, out: Path, note: Callable[[str], None]) -> None:
         self.request, self.out, self.note = request, out, note
         self.library = targets.resolve(request.mpi)
-        folder = build.build(
-            self.library, request.preset, note=note, programs=(build.SUITE, "assay_faults")
-        )
+        folder = build.build(self.library, request.preset, note=note, programs=(build.SUITE, "assay_faults"))
         out.mkdir(parents=True, exist_ok=True)
         # Copies: all runs have the same binary, whatever is built meanwhile.
         self.binary = _copy(build.suite(folder, self.library), out)

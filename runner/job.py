@@ -253,7 +253,7 @@ class Job:
     def _watch(self) -> tuple[str, judge.Blame | None]:
         """Read along until the job is over or has to be ended; how it ended, and who is to blame if that is known."""
         run, patience = self._run, self._run.patience
-        stall = Stall(patience.unseen)
+        stall = Stall()
         active = quiet = died = time.monotonic()  # last event; since when a refused case is quiet; first death
         events = 0
         refusal = (-1, 0)  # case that a rank ended with an error, events of those still in it
@@ -304,9 +304,11 @@ class Job:
                 continue
             budget = patience.cpu * scaled * run.options.threads * run.options.repeat
             known, slow = "timeout" in run.expected(self.names[index]), index in self.reader.slow
-            idle = budget * patience.idle * (patience.known if known else 1.0)
-            budget *= patience.known if known else patience.slow if slow else 1.0
-            spent = stall.look(now, index, [self.ranks[log.rank] for log in living], budget, idle)
+            less = patience.known if known else 1.0
+            idle = budget * patience.idle * less
+            budget *= patience.slow if slow and not known else less
+            there = [self.ranks[log.rank] for log in living]
+            spent = stall.look(now, index, there, patience.unseen * less, budget, idle)
             if spent and stall.idle < idle and not (known or slow) and run.hung < patience.doubts:
                 self.reader.slow[index] = spent
                 run.on_note(f"{run.target.name}: {self.names[index]} takes long and is given more time: slow, or hung?")

@@ -10,8 +10,7 @@ from runner.procs import Rank, Sample
 class Stall:
     """How much time the earliest unfinished case has taken: CPU time of its ranks, and time in which none worked."""
 
-    def __init__(self, unseen: float) -> None:
-        self.unseen = unseen  # seconds that a case may take before anybody looks
+    def __init__(self) -> None:
         self.index = -1
         self._restart(0.0)
 
@@ -22,12 +21,16 @@ class Stall:
         self.first: dict[int, float] = {}
         self.cpu: dict[int, float] = {}
 
-    def look(self, now: float, index: int, ranks: Sequence[Rank], budget: float, idle_budget: float) -> str:
-        """The time spent, in words, once it is beyond the budgets (seconds); otherwise ""."""
+    def look(
+        self, now: float, index: int, ranks: Sequence[Rank], unseen: float, budget: float, idle_budget: float
+    ) -> str:
+        """The time spent, in words, once it is beyond the budgets (seconds); otherwise "". Nobody looks in the first
+        `unseen` seconds of a case.
+        """
         if index != self.index:
             self.index = index
             self._restart(now)
-        if now - self.since < self.unseen or now - self.sampled < 0.1:
+        if now - self.since < unseen or now - self.sampled < 0.1:
             return ""
         samples: dict[int, Sample] = {rank.pid: found for rank in ranks if (found := rank.look())}
         # Who was stopped himself, or sat in a machine that was, does not know what the ranks did meanwhile.

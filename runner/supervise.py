@@ -37,7 +37,7 @@ class Patience:
     slow: float = 4.0  # times `cpu` before a case that is not known to hang has hung: what ends until then is slow
     doubts: int = 3  # cases in a row that did not end until then, before `cpu` is enough
     idle: float = 4.0  # times `cpu` of wall time while no rank uses the CPU
-    unseen: float = 0.5  # that a case may take before its ranks are looked at, whatever the load
+    unseen: float = 0.5  # that a case may take before its ranks are looked at, whatever the load; also times `known`
     hello: float = 60.0  # from the launch to the last hello
     refusal: float = 1.0  # without any event, after one rank ended the case with an error
     death: float = 0.1  # for the last words of the others after a rank died

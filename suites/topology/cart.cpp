@@ -250,7 +250,8 @@ ASSAY_TEST(topology, cart_sub,
 }
 
 // MPI_Cart_map places the caller; any placement will do in which each rank of the grid occurs once.
-ASSAY_TEST(topology, cart_map, requirements{"topology.cart_map", "topology.cart_map.outside"}, over(axis_use{&shapes}, few())) {
+ASSAY_TEST(topology, cart_map, requirements{"topology.cart_map", "topology.cart_map.outside"},
+           over(axis_use{&shapes}, few())) {
     auto const g = mpi.at(shapes)(mpi.size);
     int mapped = -7;
     mpi.ok(MPI_Cart_map(mpi.comm, g.dimensions(), address(g.dims), address(g.periods), &mapped));

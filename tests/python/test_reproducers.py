@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -119,6 +120,39 @@ def test_a_reproducer_is_repeated_until_it_says_bug(world: World, capsys: pytest
     world.entry("rare")
     assert cli.main(["known", "check", "--mpi", "fake@1.0", "rare"]) == 0
     assert (world.folder / "times").read_text() == "\n" * 3
+
+
+def test_what_disagrees_beside_others_is_tried_by_itself(world: World) -> None:
+    # Both libraries at once: each says BUG while the other one is there, and only then.
+    here = f"{world.folder}/here"
+    world.reproducer(
+        "crowded",
+        f"mkdir -p {here}; touch {here}/$$; i=0",
+        f"while [ $i -lt 20 ] && [ $(ls {here} | wc -l) -lt 2 ]; do sleep 0.05; i=$((i + 1)); done",
+        f"n=$(ls {here} | wc -l); sleep 0.3; rm {here}/$$",
+        '[ $n -gt 1 ] && echo "BUG: not alone" || echo OK',
+    )
+    said: list[str] = []
+    found = reproducers.check(["fake@1.0", "fake@2.0"], [world.known], [], None, said.append)
+    name = "known/reproducers/crowded.c"
+    assert said[0] == f"{name}: fake@1.0 BUG, fake@2.0 BUG"  # so they ran side by side
+    assert said[1].startswith(f"{name} on fake@1.0: OK by itself; beside others it says BUG")
+    assert {one.says for one in found.outcomes[name].values()} == {"OK"} and not found.disagreements
+
+
+def test_an_interrupted_check_leaves_no_program(world: World) -> None:
+    world.reproducer("endless", f"echo $$ >> {world.folder}/pids; sleep 60", run="np=1 timeout=60")
+    world.reproducer("a_first", "echo OK")
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        reproducers.check(["fake@1.0", "fake@2.0"], [world.known], ["first", "endless"], None, interrupt)
+    assert time.monotonic() - begin < 30
+    pids = [int(line) for line in (world.folder / "pids").read_text().splitlines()]
+    assert pids and not any(Path(f"/proc/{pid}").exists() for pid in pids)
 
 
 def test_a_reproducer_may_ask_for_a_transport(

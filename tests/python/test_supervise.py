@@ -381,11 +381,11 @@ def test_time_in_which_the_runner_was_stopped_counts_as_one_second() -> None:
     try:
         while (found := rank.look()) and found.state != "S":
             time.sleep(0.01)
-        stall, ranks = Stall(0.0), [rank]
-        assert stall.look(100.0, 0, ranks, 1.0, 3.0) == ""
-        assert stall.look(200.0, 0, ranks, 1.0, 3.0) == ""
-        assert stall.look(201.0, 0, ranks, 1.0, 3.0) == ""
-        assert stall.look(202.0, 0, ranks, 1.0, 3.0) == "3.0 s in which no rank used the CPU"
+        stall, ranks = Stall(), [rank]
+        assert stall.look(100.0, 0, ranks, 0.0, 1.0, 3.0) == ""
+        assert stall.look(200.0, 0, ranks, 0.0, 1.0, 3.0) == ""
+        assert stall.look(201.0, 0, ranks, 0.0, 1.0, 3.0) == ""
+        assert stall.look(202.0, 0, ranks, 0.0, 1.0, 3.0) == "3.0 s in which no rank used the CPU"
     finally:
         rank.close()
         child.kill()

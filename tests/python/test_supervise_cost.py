@@ -1,8 +1,11 @@
-"""What the runner takes from the cores that the ranks want too: at most 10 µs of CPU time for a case that passes."""
+"""What the runner takes from the cores that the ranks want too: for a case that passes hardly more CPU time than it
+takes to write its verdict as JSON and to read it again.
+"""
 
 from __future__ import annotations
 
 import json
+import statistics
 import time
 from pathlib import Path
 
@@ -13,7 +16,7 @@ from runner.journal import Journal
 from runner.model import Options
 from runner.supervise import supervise
 
-LIMIT = 10e-6  # seconds a case, two ranks
+LIMIT = 3.0  # times one json.dumps and json.loads of the verdict; 1.4 to 2 when this was written
 
 
 def write_logs(out: Path, cases: list[str]) -> None:
@@ -57,13 +60,26 @@ def microseconds(out: Path, count: int) -> float:
     return spent / count * 1e6
 
 
+def json_microseconds(lines: list[str]) -> float:
+    """CPU time a line to read and write these as JSON."""
+    start = time.process_time()
+    for line in lines:
+        json.dumps(json.loads(line))
+    return (time.process_time() - start) / len(lines) * 1e6
+
+
 def test_cost_of_a_passing_case(tmp_path: Path) -> None:
-    best = min(microseconds(tmp_path / str(attempt), 20_000) for attempt in range(3))
-    assert best <= LIMIT * 1e6
+    ratios = []
+    for attempt in range(5):  # one right behind the other: both see the same machine
+        cost = microseconds(tmp_path / str(attempt), 20_000)
+        ratios.append(cost / json_microseconds((tmp_path / str(attempt) / "cases.jsonl").read_text().splitlines()))
+    assert statistics.median(ratios) <= LIMIT
 
 
 if __name__ == "__main__":
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
-        print(f"{microseconds(Path(folder), 200_000):.2f} µs a case (200,000 cases, np 2)")
+        cost = microseconds(Path(folder), 200_000)
+        beside = json_microseconds((Path(folder) / "cases.jsonl").read_text().splitlines())
+        print(f"{cost:.2f} µs a case (200,000 cases, np 2), {cost / beside:.2f} times its line as JSON")
