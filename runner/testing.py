@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import textwrap
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -65,7 +66,7 @@ def clang_format(log: IO[str]) -> str:
 def unit(log: IO[str]) -> str:
     """C++ unit tests."""
     folder = _debug_build(log)
-    _must(log, "ctest", "--test-dir", str(folder), "--output-on-failure", "--no-tests=error", "--timeout", "120")
+    _must(log, "ctest", "--test-dir", str(folder), "--output-on-failure", "--no-tests=error", "--timeout", "600")
     return ""
 
 
@@ -219,7 +220,7 @@ def _suite_run(log: IO[str], name: str, *options: str) -> str:
 
 def _must(log: IO[str], *command: str) -> None:
     """Run in the repository with all output in the log. Raises Failed."""
-    log.write(f"$ {' '.join(command)}\n")
+    log.write(f"$ {textwrap.shorten(' '.join(command), 400)}\n")  # some name every file
     log.flush()
     environment = {**os.environ, "PYTHONPATH": str(REPO)}
     try:

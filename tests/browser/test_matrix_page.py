@@ -223,5 +223,5 @@ def test_without_its_script_the_page_still_tells_everything(page: Path, tmp_path
     assert "SIGSEGV in MPI_Reduce" in text and "<details" in text and 'href="#d-' in text
     png = tmp_path / "bare.png"
     command = [str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}"]
-    subprocess.run([*command, f"--screenshot={png}", bare.as_uri()], timeout=120, check=True, capture_output=True)
+    subprocess.run([*command, f"--screenshot={png}", bare.as_uri()], timeout=600, check=True, capture_output=True)
     assert png.read_bytes().startswith(b"\x89PNG")

@@ -35,7 +35,7 @@ SWITCHES = str.split(
 
 def chromium(profile: Path, *arguments: str) -> str:
     command = [str(CHROMIUM), *SWITCHES, f"--user-data-dir={profile}", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+    return subprocess.run(command, capture_output=True, text=True, timeout=600, check=True).stdout
 
 
 def ask(page: Path, tmp_path: Path, script: str) -> Any:

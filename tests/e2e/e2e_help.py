@@ -16,7 +16,7 @@ MPI = os.environ.get("ASSAY_E2E_MPI") or str(targets.known()["default"])
 
 
 def assay(
-    *words: str | Path, env: dict[str, str] | None = None, seconds: float = 120
+    *words: str | Path, env: dict[str, str] | None = None, seconds: float = 600
 ) -> subprocess.CompletedProcess[str]:
     """Run ./assay to its end; no terminal, so that lines are plain."""
     return subprocess.run(
@@ -72,7 +72,7 @@ def pingpong(
             time.sleep(0.2)
             client = start("127.0.0.1")
             try:
-                said, _ = client.communicate(timeout=kill_after or 60)
+                said, _ = client.communicate(timeout=kill_after or 600)
             except subprocess.TimeoutExpired:
                 if kill_after:
                     return ""
@@ -80,7 +80,7 @@ def pingpong(
             if client.returncode == 0:
                 break
         assert client is not None and client.returncode == 0, said
-        assert server.wait(10) == 0
+        assert server.wait(60) == 0
         return said
     finally:
         for one in (server, client):

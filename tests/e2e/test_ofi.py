@@ -105,7 +105,7 @@ def run(folder: Path, environment: dict[str, str], test: str, fault: str) -> sub
         capture_output=True,
         text=True,
         stdin=subprocess.DEVNULL,
-        timeout=120,
+        timeout=600,
         check=False,
     )
 
@@ -133,7 +133,7 @@ def test_every_test_finds_a_fault(folder: Path, environment: dict[str, str]) -> 
 def test_a_run_of_the_suite(tmp_path: Path) -> None:
     out = tmp_path / "out"
     command = ("run", "--suite", "ofi", "--np", "2,3", "--tier", "smoke", "--transport", "assay_tcp", "--out", out)
-    done = assay(*command, seconds=300)
+    done = assay(*command, seconds=1200)
     assert done.returncode == 0, done.stdout + done.stderr
     two, three = json.loads((out / "run.json").read_text())["targets"]
     assert (two["name"], three["name"]) == ("ofi/np2", "ofi/np3")
@@ -153,7 +153,7 @@ def test_a_run_of_the_suite(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_use_is_one_sentence(tmp_path: Path, words: list[str], said: str) -> None:
-    done = assay("run", *words, "--out", tmp_path / "out", seconds=300)
+    done = assay("run", *words, "--out", tmp_path / "out", seconds=1200)
     assert done.returncode == 2, done.stdout + done.stderr
     assert said in done.stderr.splitlines()[-1]
     assert not (tmp_path / "out").exists()

@@ -25,7 +25,7 @@ STATUS = {
 def test_each_ends_as_it_should_or_is_told(tmp_path: Path, programs: Path) -> None:
     out = tmp_path / "out"
     words = ("run", "--mpi", MPI, "--np", "2", "--suite", "lone", "--tier", "smoke", "--out", out)
-    done = assay(*words, env={"ASSAY_SUITE": str(programs / "assay-suite-self")}, seconds=300)
+    done = assay(*words, env={"ASSAY_SUITE": str(programs / "assay-suite-self")}, seconds=1200)
     assert done.returncode == 1, done.stdout + done.stderr
     lines = [json.loads(line) for line in (out / "cases.jsonl").read_text().splitlines()]
     assert {line["case"].partition("=")[2]: line["status"] for line in lines} == STATUS
@@ -42,7 +42,7 @@ def test_by_hand(tmp_path: Path, programs: Path) -> None:
         target = targets.make_target(library, 2, suite, targets.LaunchWishes())
         launch = target.launcher([f"--own-job=lone.job/ending={case}", "--np=2"])
         return subprocess.run(
-            list(map(str, launch.argv)), env=launch.env, capture_output=True, text=True, timeout=60, check=False
+            list(map(str, launch.argv)), env=launch.env, capture_output=True, text=True, timeout=600, check=False
         )
 
     peace = run("in_peace")

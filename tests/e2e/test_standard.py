@@ -27,7 +27,7 @@ def test_the_procedures_are_those_that_the_header_of_mpich_declares() -> None:
 
 
 def test_calls_are_counted_in_the_real_suite() -> None:
-    done = assay("list", "procedures", "--mpi", MPI, "--json", seconds=560)
+    done = assay("list", "procedures", "--mpi", MPI, "--json", seconds=2400)
     assert done.returncode == 0, done.stderr
     tests = {line["procedure"]: line["tests"] for line in json.loads(done.stdout)}
     of_version = {name for name, callers in tests.items() if "env.version" in callers}
@@ -39,7 +39,7 @@ def test_calls_are_counted_in_the_real_suite() -> None:
 
 @pytest.mark.parametrize(("profile", "later"), [("mpi-3.1", "p2p.ring_partitioned"), ("mpi-5.0", "")])
 def test_a_profile_leaves_out_what_came_later(profile: str, later: str) -> None:
-    done = assay("list", "tests", "--mpi", MPI, "--profile", profile, "--json", seconds=560)
+    done = assay("list", "tests", "--mpi", MPI, "--profile", profile, "--json", seconds=2400)
     assert done.returncode == 0, done.stderr
     tests = {line["test"] for line in json.loads(done.stdout)}
     assert {"p2p.ring", "coll.bcast"} <= tests

@@ -24,7 +24,7 @@ def environment(programs: Path) -> dict[str, str]:
 
 def test_ranks_talk_over_it(tmp_path: Path, environment: dict[str, str]) -> None:
     out = tmp_path / "out"
-    done = assay(*RING, "--transport", ",".join(("own", *PROVIDERS)), "--out", out, env=environment, seconds=300)
+    done = assay(*RING, "--transport", ",".join(("own", *PROVIDERS)), "--out", out, env=environment, seconds=1200)
     assert done.returncode == 0, done.stdout + done.stderr
     own, *others = json.loads((out / "run.json").read_text())["targets"]
     assert own["name"] == f"{MPI}/np2"
@@ -42,7 +42,7 @@ def test_order_that_is_not_restored_is_found(tmp_path: Path, environment: dict[s
     command = ("run", "--mpi", MPI, "--np", "2", "--select", case, "--transport")
     for order, expected in (("1", 0), ("0", 1)):
         out = tmp_path / order
-        done = assay(*command, f"assay_sctp:order={order}", "--out", out, env=environment, seconds=300)
+        done = assay(*command, f"assay_sctp:order={order}", "--out", out, env=environment, seconds=1200)
         assert done.returncode == expected, done.stdout + done.stderr
 
 
@@ -51,7 +51,9 @@ def test_traffic_that_went_elsewhere_is_no_run(tmp_path: Path, environment: dict
     elsewhere = [
         word for value in ("MPIR_CVAR_NOLOCAL=0", "OMPI_MCA_pml=ob1", "I_MPI_FABRICS=shm") for word in ("--env", value)
     ]
-    done = assay(*RING, "--transport", "assay_tcp", *elsewhere, "--out", tmp_path / "out", env=environment, seconds=300)
+    done = assay(
+        *RING, "--transport", "assay_tcp", *elsewhere, "--out", tmp_path / "out", env=environment, seconds=1200
+    )
     assert done.returncode == 3, done.stdout + done.stderr
     assert "assay_tcp" in done.stderr
     assert json.loads((tmp_path / "out" / "run.json").read_text())["finished"] is False
@@ -62,7 +64,7 @@ def test_transports_are_timed_beside_each_other(tmp_path: Path, environment: dic
         *("bench", "transports", "--mpi", MPI, "--rounds", "2", "--largest", "4096"),
         *("--transport", "assay_tcp,ofi:assay_tcp,raw_tcp,raw_sctp", "--json", "--out", tmp_path),
         env=environment,
-        seconds=300,
+        seconds=1200,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads(done.stdout)

@@ -48,7 +48,7 @@ def ranks(over: str, folder: Path, programs: Path, *more: str) -> list[Pair]:
         *("run", "--mpi", MPI, "--np", "2", "--tier", "smoke", "--select", "p2p.ring_sendrecv/call=sendrecv/*"),
         *("--transport", over, "--env", f"ASSAY_PCAP={packets}", *more, "--out", folder / "out"),
         env={"ASSAY_SUITE": str(programs / "assay-suite")},
-        seconds=300,
+        seconds=1200,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     told = {file.stem: json.loads(file.read_text()) for file in (folder / "out").rglob("assay_*.json")}
