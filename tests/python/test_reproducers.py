@@ -123,14 +123,15 @@ def test_a_reproducer_is_repeated_until_it_says_bug(world: World, capsys: pytest
 
 
 def test_what_disagrees_beside_others_is_tried_by_itself(world: World) -> None:
-    # Both libraries at once: each says BUG while the other one is there, and only then.
+    # The first two runs wait for each other and say BUG once both are there; those behind them are alone.
     here = f"{world.folder}/here"
     world.reproducer(
         "crowded",
-        f"mkdir -p {here}; touch {here}/$$; i=0",
-        f"while [ $i -lt 20 ] && [ $(ls {here} | wc -l) -lt 2 ]; do sleep 0.05; i=$((i + 1)); done",
+        f"mkdir -p {here}; touch {here}/$$; echo >> {here}.runs",
+        f"while [ $(wc -l < {here}.runs) -le 2 ] && [ $(ls {here} | wc -l) -lt 2 ]; do sleep 0.05; done",
         f"n=$(ls {here} | wc -l); sleep 0.3; rm {here}/$$",
         '[ $n -gt 1 ] && echo "BUG: not alone" || echo OK',
+        run="np=1 timeout=60",
     )
     said: list[str] = []
     found = reproducers.check(["fake@1.0", "fake@2.0"], [world.known], [], None, said.append)
@@ -141,8 +142,10 @@ def test_what_disagrees_beside_others_is_tried_by_itself(world: World) -> None:
 
 
 def test_an_interrupted_check_leaves_no_program(world: World) -> None:
-    world.reproducer("endless", f"echo $$ >> {world.folder}/pids; sleep 60", run="np=1 timeout=60")
-    world.reproducer("a_first", "echo OK")
+    pids_file = world.folder / "pids"
+    world.reproducer("endless", f"echo $$ >> {pids_file}; sleep 600", run="np=1 timeout=600")
+    begun = f'[ "$(cat {pids_file} 2> /dev/null | wc -l)" -eq 2 ]'
+    world.reproducer("a_first", f"until {begun}; do sleep 0.05; done; echo OK", run="np=1 timeout=60")
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
@@ -150,9 +153,9 @@ def test_an_interrupted_check_leaves_no_program(world: World) -> None:
     begin = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         reproducers.check(["fake@1.0", "fake@2.0"], [world.known], ["first", "endless"], None, interrupt)
-    assert time.monotonic() - begin < 30
-    pids = [int(line) for line in (world.folder / "pids").read_text().splitlines()]
-    assert pids and not any(Path(f"/proc/{pid}").exists() for pid in pids)
+    assert time.monotonic() - begin < 300
+    pids = [int(line) for line in pids_file.read_text().splitlines()]
+    assert len(pids) == 2 and not any(Path(f"/proc/{pid}").exists() for pid in pids)
 
 
 def test_a_reproducer_may_ask_for_a_transport(
