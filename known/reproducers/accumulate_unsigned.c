@@ -1,4 +1,4 @@
-/* Open MPI: MPI_Accumulate with MPI_MIN and MPI_MAX compares unsigned integers of 8 bytes as signed ones.
+/* Open MPI, MPICH 4.0.2: MPI_Accumulate with MPI_MIN and MPI_MAX compares unsigned integers of 8 bytes as signed ones.
  *
  * build: mpicc accumulate_unsigned.c -o accumulate_unsigned     run: mpiexec -n 2 ./accumulate_unsigned  (or more)
  * MPI-5.0 sections 12.3.4.1 and 6.9.2: MPI_MIN and MPI_MAX of MPI_UNSIGNED_LONG are the minimum and maximum of unsigned

@@ -1,7 +1,7 @@
 /* The extent of a vector is not rounded up to the alignment of its data.
  *
  * build: mpicc extent_rounding.c -o extent     run: mpiexec -n 1 ./extent
- * MPI-5.0 section 5.1.6: without markers the upper bound of any type map is rounded up so that the extent is a multiple of the
+ * MPI-5.0 sections 5.1, 5.1.6: without markers the upper bound of any type map is rounded up so that the extent is a multiple of the
  *   strictest alignment of its basic types; 5.1.7: MPI_Type_get_extent returns that extent.
  * expected: 24 for two doubles that are 12 bytes apart, by MPI_Type_create_struct and by MPI_Type_create_hvector.
  * observed: 20.

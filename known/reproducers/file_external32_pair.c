@@ -9,6 +9,7 @@
 // run: np=1 timeout=20
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
@@ -16,7 +17,8 @@ int main(int argc, char** argv) {
     int const out[4] = {1, 2, 3, 4};
     int in[4] = {0, 0, 0, 0}, wrong = 0;
     unsigned char bytes[16] = {0};
-    char const* const path = "/tmp/assay_file_external32_pair";
+    char path[] = "/tmp/assay_external32_pair-XXXXXX";
+    if (mkstemp(path) < 0) return 2;
     MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
                   &file);
     MPI_File_set_view(file, 0, MPI_2INT, MPI_2INT, "external32", MPI_INFO_NULL);

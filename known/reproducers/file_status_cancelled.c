@@ -9,6 +9,7 @@
 // run: np=1 timeout=20
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int main(int argc, char** argv) {
@@ -16,7 +17,8 @@ int main(int argc, char** argv) {
     MPI_File file;
     MPI_Status status;
     int data[4] = {1, 2, 3, 4}, flag = -1;
-    char const* const path = "/tmp/assay_file_status_cancelled";
+    char path[] = "/tmp/assay_status_cancelled-XXXXXX";
+    if (mkstemp(path) < 0) return 2;
     MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
                   &file);
     memset(&status, 0xa5, sizeof status);

@@ -8,12 +8,14 @@
 // run: np=1 timeout=20
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 int main(int argc, char** argv) {
     MPI_File file;
     MPI_Init(&argc, &argv);
-    MPI_File_open(MPI_COMM_SELF, "/tmp/assay_file_view_pair",
-                  MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+    char path[] = "/tmp/assay_view_pair-XXXXXX";
+    if (mkstemp(path) < 0) return 2;
+    MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
     int const error = MPI_File_set_view(file, 0, MPI_DOUBLE_INT, MPI_DOUBLE_INT, "native", MPI_INFO_NULL);
     MPI_File_close(&file);
     puts(error == MPI_SUCCESS ? "OK" : "BUG: MPI_File_set_view returns an error");

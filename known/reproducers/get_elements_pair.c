@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
     int wrong = 0;
     signal(SIGFPE, on_fpe);
     for (int i = 0; i < 6; ++i) {
-        char out[128] = "", in[128];
+        long double out[8] = {0}, in[8]; // aligned for every one of them, with room for 3
         MPI_Status status;
         int elements = -1;
         MPI_Sendrecv(out, 3, types[i], 0, 0, in, 3, types[i], 0, 0, MPI_COMM_SELF, &status);

@@ -1,7 +1,7 @@
 /* MPICH, Intel MPI: MPI_Ialltoallw with MPI_IN_PLACE mixes up the counts of the two ends of an exchange.
  *
  * build: mpicc ialltoallw_in_place.c -o ialltoallw_in_place        run: mpiexec -n 2 ./ialltoallw_in_place
- * MPI-5.0 section 6.8: with MPI_IN_PLACE data sent and received have the type map given by recvcounts and recvtypes; the
+ * MPI-5.0 sections 6.8, 6.12.6: with MPI_IN_PLACE data sent and received have the type map given by recvcounts and recvtypes; the
  *   signatures of both ends of a pair must be equal, their counts and datatypes need not.
  * expected: rank 0, which describes its block for rank 1 as one element of 100 integers, receives all 100.
  * observed: it receives 1. MPI_Alltoallw does it right.

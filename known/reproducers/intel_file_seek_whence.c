@@ -1,7 +1,7 @@
 /* Intel MPI behind the ABI of MPI-5.0: MPI_File_seek mistakes MPI_SEEK_SET, MPI_SEEK_CUR and MPI_SEEK_END for each other.
  *
  * build: mpicc intel_file_seek_whence.c -o intel_file_seek_whence        run: mpiexec -n 1 ./intel_file_seek_whence
- * MPI-5.0 sections 14.4.3 (MPI_File_seek) and 20.2 (values of constants).
+ * MPI-5.0 sections 14.4.3 (MPI_File_seek) and A.1.1 (values of the constants in the ABI).
  * expected: positions 8, 12 and 32 in a file of 32 bytes.
  * observed: MPI_SEEK_SET counts from the end of the file, MPI_SEEK_END from the position.
  */

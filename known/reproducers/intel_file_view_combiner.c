@@ -13,16 +13,15 @@
 #include <stdlib.h>
 
 int main(int argc, char** argv) {
-    int rank, size, data[2] = {1, 2}, one = 1, two = 2, four = 4, block = MPI_DISTRIBUTE_BLOCK,
+    int rank, data[2] = {1, 2}, one = 1, two = 2, four = 4, block = MPI_DISTRIBUTE_BLOCK,
                     any = MPI_DISTRIBUTE_DFLT_DARG;
     char const what = argc > 1 ? argv[1][0] : 's';
     MPI_Datatype type = MPI_INT, part;
     MPI_File file;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    char name[] = "/tmp/intel_file_view_combiner_00";
-    name[sizeof name - 2] = (char)('0' + rank);
+    char name[] = "/tmp/assay_view_combiner-XXXXXX"; // each process has a file of its own
+    if (mkstemp(name) < 0) return 2;
     MPI_Type_vector(2, 1, 2, MPI_INT, &part);
     if (what == 'p') type = MPI_DOUBLE_INT;
     else if (what == 'd' && argv[1][1] == 'u') MPI_Type_dup(part, &type);

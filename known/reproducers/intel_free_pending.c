@@ -1,7 +1,7 @@
 /* Intel MPI: a message that was sent on a communicator that is freed meanwhile ends the process.
  *
  * build: mpicc intel_free_pending.c -o free_pending           run: mpiexec -n 2 ./free_pending
- * MPI-5.0 section 7.4.3: MPI_COMM_FREE: any pending operations that use this communicator will complete normally.
+ * MPI-5.0 section 7.4.3: behind MPI_Comm_free operations that use the communicator go on as if it were still there.
  * expected: the message arrives.
  * observed: SIGSEGV when it is synchronous and the receive is posted behind it.
  */

@@ -1,8 +1,8 @@
 /* Intel MPI: MPI_LASTUSEDCODE is 0 whatever classes there are.
  *
  * build: mpicc intel_last_used_code.c -o last_used_code           run: mpiexec -n 1 ./last_used_code
- * MPI-5.0 section 9.5: the attribute MPI_LASTUSEDCODE is the maximum error class value, at least MPI_ERR_LASTCODE; it is
- * updated when the user adds a class.
+ * MPI-5.0 section 9.5.1: the attribute MPI_LASTUSEDCODE is the maximum error class value, at least MPI_ERR_LASTCODE; it
+ * counts classes that the user added.
  * expected: at least MPI_ERR_LASTCODE, and at least a class that was added.
  * observed: 0.
  */

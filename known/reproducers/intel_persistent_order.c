@@ -1,7 +1,8 @@
 /* Intel MPI: persistent collective operations that processes start in different orders mix up their data, or never complete.
  *
  * build: mpicc intel_persistent_order.c -o persistent_order           run: mpiexec -n 2 ./persistent_order
- * MPI-5.0 section 7.4.4: only where mpi_assert_strict_persistent_collective_ordering is true (it is false by default) may the
+ * MPI-5.0 section 6.13: persistent collective operations may be started in any order, in a different one on each process;
+ * section 7.4.4: only where mpi_assert_strict_persistent_collective_ordering is true (it is false by default) may the
  * implementation assume that all processes start persistent collective operations in the same order.
  * expected: both operations complete, with right data.
  * observed: the second sum of two is garbage.

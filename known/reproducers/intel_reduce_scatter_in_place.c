@@ -45,5 +45,5 @@ int main(int argc, char** argv) {
     MPI_Op_free(&op);
     MPI_Type_free(&element);
     MPI_Finalize();
-    return 0;
+    return all != 0;
 }

@@ -29,6 +29,7 @@ int main(int argc, char** argv) {
     MPI_Isend(out, 3, MPI_INT, 0, 1, comm, &send);
     MPI_Wait(&receive, MPI_STATUS_IGNORE);
     printf("%s: its handler was called %d times, others %d times\n", of_others ? "BUG" : "OK", of_comm, of_others);
+    fflush(stdout);
     MPI_Wait(&send, MPI_STATUS_IGNORE);
     MPI_Comm_free(&comm);
     MPI_Finalize();

@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
     MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &window);
     MPI_Win_get_attr(window, MPI_WIN_SIZE, &size, &found);
     int const wrong = !found || *size != 0;
-    if (rank == 0) printf("%s: MPI_WIN_SIZE is %ld\n", wrong ? "BUG" : "OK", found ? (long)*size : -2L);
+    if (wrong || rank == 0) printf("%s: MPI_WIN_SIZE is %ld\n", wrong ? "BUG" : "OK", found ? (long)*size : -2L);
     MPI_Win_free(&window);
     MPI_Finalize();
     return wrong;

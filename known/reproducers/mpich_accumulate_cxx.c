@@ -1,8 +1,8 @@
 /* MPICH 4.3: MPI_Accumulate of a C++ complex type ends the job.
  *
  * build: mpicc mpich_accumulate_cxx.c -o mpich_accumulate_cxx        run: mpiexec -n 2 ./mpich_accumulate_cxx
- * MPI-5.0 section 12.3.4: each datatype argument must be predefined, or derived from copies of one predefined datatype;
- *   MPI_CXX_DOUBLE_COMPLEX is predefined (section 3.2.2).
+ * MPI-5.0 section 12.3.4.1: each datatype argument must be predefined, or derived from copies of one predefined datatype;
+ *   MPI_CXX_DOUBLE_COMPLEX is predefined where there is a C++ compiler (section 3.2.2), as here.
  * expected: both numbers arrive in the window.
  * observed: an assertion fails: the library takes such a type as one without data.
  */

@@ -9,6 +9,7 @@
 // run: np=1 timeout=20
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static int wrong;
 static void judge(char const* what, MPI_Status* status, MPI_Datatype type) {
@@ -26,17 +27,19 @@ int main(int argc, char** argv) {
     MPI_Status status;
     MPI_Datatype gap, hole;
     int data[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
-    char const* const path = "/tmp/assay_file_end_of_file";
+    char path[] = "/tmp/assay_file_end_of_file_XXXXXX"; // another library may run this at the same time
     MPI_Type_create_resized(MPI_INT, 0, 2 * sizeof(int), &gap);
     MPI_Type_commit(&gap);
     MPI_Type_create_resized(MPI_INT, 0, 3 * sizeof(int), &hole);
     MPI_Type_commit(&hole);
+    if (mkstemp(path) < 0) return 2;
     MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
                   &file);
+    MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL); // the etype of writing and reading is one
     MPI_File_write_at(file, 0, data, 9, MPI_INT, MPI_STATUS_IGNORE);
-    MPI_File_read_at(file, 6 * sizeof(int), data, 6, MPI_INT, &status);
+    MPI_File_read_at(file, 6, data, 6, MPI_INT, &status);
     judge("no gap, no hole", &status, MPI_INT);
-    MPI_File_read_at(file, 6 * sizeof(int), data, 6, gap, &status);
+    MPI_File_read_at(file, 6, data, 6, gap, &status);
     judge("a gap in memory", &status, gap);
     MPI_File_set_view(file, 0, MPI_INT, hole, "native", MPI_INFO_NULL);
     MPI_File_read_at(file, 0, data, 6, MPI_INT, &status);

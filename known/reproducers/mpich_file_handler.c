@@ -21,18 +21,21 @@ static void at_exit(void) {
 }
 
 int main(int argc, char** argv) {
+    char path[] = "/tmp/assay_file_handler_XXXXXX", missing[64]; // another library may run this at the same time
     MPI_Errhandler handler;
     MPI_File file;
+    if (mkstemp(path) < 0) return 2;
     MPI_Init(&argc, &argv);
     atexit(at_exit);
     MPI_File_create_errhandler(handle, &handler);
     MPI_File_set_errhandler(MPI_FILE_NULL, handler);
     MPI_Errhandler_free(&handler);
-    MPI_File_open(MPI_COMM_SELF, "handler.tmp", MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+    snprintf(missing, sizeof missing, "%s-missing", path);
+    MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
                   MPI_INFO_NULL, &file);
     MPI_File_set_errhandler(file, MPI_ERRORS_RETURN);
     MPI_File_close(&file);
-    MPI_File_delete("handler-missing.tmp", MPI_INFO_NULL); /* an error that belongs to no file */
+    MPI_File_delete(missing, MPI_INFO_NULL); /* an error that belongs to no file */
     if (called) puts("OK");
     MPI_Finalize();
     return !called;

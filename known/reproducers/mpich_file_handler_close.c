@@ -1,8 +1,8 @@
 /* A file that is closed frees the error handler of MPI_FILE_NULL, which it began with.
  *
  * build: mpicc mpich_file_handler_close.c -o handler       run: mpiexec -n 1 ./handler
- * MPI-5.0 section 14.7: the default of files is the handler of MPI_FILE_NULL, which the user sets; section 9.3: it lives on
- *   as long as an object has it.
+ * MPI-5.0 section 14.7: the default of files is the handler of MPI_FILE_NULL, which the user sets; section 9.3.5: it lives
+ *   on as long as an object has it.
  * expected: MPI_FILE_NULL keeps its handler, and can be given another.
  * observed: a failed assertion on the number of references in MPI_File_set_errhandler (MPICH 4.0).
  */
@@ -18,14 +18,16 @@ static void at_exit(void) {
 }
 
 int main(int argc, char** argv) {
+    char path[] = "/tmp/assay_file_handler_close_XXXXXX"; // another library may run this at the same time
     MPI_Errhandler handler;
     MPI_File file;
+    if (mkstemp(path) < 0) return 2;
     MPI_Init(&argc, &argv);
     atexit(at_exit);
     MPI_File_create_errhandler(handle, &handler);
     MPI_File_set_errhandler(MPI_FILE_NULL, handler);
     MPI_Errhandler_free(&handler);
-    MPI_File_open(MPI_COMM_SELF, "closed.tmp", MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+    MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
                   MPI_INFO_NULL, &file);
     MPI_File_close(&file);
     MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);

@@ -29,7 +29,9 @@ int main(int argc, char** argv) {
     MPI_Type_create_struct(2, lengths, where, parts, &mixed);
     MPI_Type_commit(&mixed);
     MPI_Win_allocate(sizeof data, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &window);
-    for (int i = 0; i < elements; ++i) base[i].l = i + 1;
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, window); // without it others need not see what is stored here (12.7)
+    for (int i = 0; i < elements; ++i) base[i].c = 0, base[i].l = i + 1;
+    MPI_Win_unlock(rank, window);
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 1) {
         MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, window);

@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 int main(int argc, char** argv) {
-    char out[64] = "", in[64];
+    double out[8] = {0}, in[8]; // aligned for the structs
     int elements = -7;
     MPI_Datatype record, half;
     MPI_Status status;

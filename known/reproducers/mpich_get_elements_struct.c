@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 int main(int argc, char** argv) {
-    char out[64] = "", in[64];
+    int out[16] = {0}, in[16]; // aligned for the struct
     int elements = -7;
     MPI_Datatype type;
     MPI_Status status;

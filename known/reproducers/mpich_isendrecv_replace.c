@@ -1,13 +1,13 @@
 /* MPICH: MPI_Isendrecv_replace sends wrong data when the datatype has gaps.
  *
  * build: mpicc mpich_isendrecv_replace.c -o replace          run: mpiexec -n 2 ./replace
- * MPI-5.0 section 3.2.7: the message sent is replaced by the message received; the call may be implemented with extra
- *   buffering, and that must not show.
+ * MPI-5.0 section 3.7.2: the same buffer is used for the send and for the receive, and the message received takes the place of
+ *   the one that was sent.
  * expected: after the exchange each rank holds the other's four ints, at every second place.
  * observed: the library packs the ints into a buffer of its own and then sends that buffer with the original datatype
  *   instead of MPI_PACKED: every second packed int is lost, and what lies behind the buffer is sent.
  */
-// run: np=2 timeout=10
+// run: np=2 timeout=20
 #include <mpi.h>
 #include <stdio.h>
 
@@ -30,7 +30,7 @@ int main(int argc, char** argv) {
         if (rank == 0) printf("rank 0: int %d is %d, expected %d\n", k, data[k], expected);
         ++broken;
     }
-    if (rank == 0) printf("%s: %d of %d ints wrong\n", broken ? "BUG" : "OK", broken, 2 * n);
+    printf("%s: rank %d: %d of %d ints wrong\n", broken ? "BUG" : "OK", rank, broken, 2 * n);
     MPI_Type_free(&type);
     MPI_Finalize();
     return broken != 0;

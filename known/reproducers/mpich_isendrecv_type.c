@@ -1,7 +1,7 @@
 /* MPICH 4.0: MPI_Isendrecv frees the datatype of its caller.
  *
  * build: mpicc mpich_isendrecv_type.c -o isendrecv_type     run: mpiexec -n 1 ./isendrecv_type
- * MPI-5.0 section 3.2.7: MPI_Isendrecv is a send and a receive, which leave their datatypes as they are; section 5.1.9:
+ * MPI-5.0 section 3.7.2: MPI_Isendrecv is a send and a receive, which leave their datatypes as they are; section 5.1.9:
  *   a datatype is freed by MPI_Type_free.
  * expected: the size of the datatype is 12 before and after, and it can be used again.
  * observed: MPI_Type_size gives MPI_UNDEFINED or an error: a reference too many is given back when the request completes;

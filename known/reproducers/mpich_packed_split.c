@@ -1,8 +1,8 @@
 /* MPICH: a packed message whose segments cut a basic element is not received.
  *
  * build: mpicc mpich_packed_split.c -o packed_split        run: mpiexec -n 2 ./packed_split
- * MPI-5.0 section 5.2: a packing unit can be received with any datatype that matches its content; section 3.6: a
- *   buffered send differs from MPI_Send only in when it completes.
+ * MPI-5.0 section 5.2: a packing unit can be received with any datatype that matches its content; section 3.4: a
+ *   receive takes what was sent in any mode, also in the buffered one.
  * expected: every message arrives whole, whether packed by MPI_Pack or by MPI_Bsend, from a neighbour or from oneself.
  * observed: elements of {char, double}, larger than one cell of shared memory: the receive fails with "Receiving data
  *   with a datatype whose signature does not match" and what follows the cut is not written. MPIDIG_recv_copy_seg gives

@@ -2,7 +2,7 @@
  *
  * build: mpicc mpich_partitioned_cut.c -o cut
  * run: MPIR_CVAR_CH4_NETMOD=ofi MPIR_CVAR_NOLOCAL=1 FI_PROVIDER=tcp mpiexec -n 2 ./cut
- * MPI-5.0 section 4.2: all partitions are transferred into the receive buffer.
+ * MPI-5.0 section 4.2.2: when a partitioned receive is complete, all partitions are in the receive buffer.
  * expected: OK.
  * observed: elements from 11,378 on (each of 9 bytes of data) stay as they were (MPICH 5.0.2 over libfabric).
  */

@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
     MPI_Scatter_init(out, 2, empty, in, 2, empty, 0, other, MPI_INFO_NULL, &request);
     for (int i = 0; i < 3; ++i) {
         if (MPI_Start(&request) == MPI_SUCCESS && MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS) continue;
-        if (rank == 0) printf("BUG: start %d fails\n", i + 1);
+        printf("BUG: rank %d: start %d fails\n", rank, i + 1);
         fflush(stdout);
         MPI_Abort(MPI_COMM_WORLD, 1); // others may wait in vain
     }

@@ -24,7 +24,9 @@ int main(int argc, char** argv) {
     MPI_Type_vector(n, 1, 2, MPI_INT, &gaps);
     MPI_Type_commit(&gaps);
     MPI_Win_allocate(n * sizeof(int), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &window);
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, window); // MPI_Win_unlock shows the stores to the others
     for (int i = 0; i < n; ++i) base[i] = i + 1;
+    MPI_Win_unlock(rank, window);
     MPI_Barrier(MPI_COMM_WORLD);
     for (int round = 0; round < 20 && rank == 1; ++round) {
         memset(data, 0, sizeof data);

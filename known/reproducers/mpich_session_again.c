@@ -7,7 +7,7 @@
  *   Open MPI 5.0.11); now and then processes wait for ever in MPI_Comm_create_from_group, or it ends them with
  *   "Message truncated" in an allgather of its own (MPICH 5.0.2, mostly on a machine with fewer cores than processes).
  */
-// run: np=4 timeout=30 runs=10
+// run: np=4 timeout=60 runs=10
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,16 +22,18 @@ static void late(int number) {
 
 int main(void) {
     signal(SIGALRM, late);
-    int rank = -1;
+    int rank = -1, code;
     for (int round = 0; round < 30; ++round) {
         MPI_Session session;
         MPI_Group group;
         MPI_Comm comm;
-        MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
-        MPI_Group_from_session_pset(session, "mpi://SELF", &group);
-        alarm(8);
-        MPI_Comm_create_from_group(group, "again", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm);
+        code = MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
+        if (code == MPI_SUCCESS) code = MPI_Group_from_session_pset(session, "mpi://SELF", &group);
+        alarm(30);
+        if (code == MPI_SUCCESS)
+            code = MPI_Comm_create_from_group(group, "again", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm);
         alarm(0);
+        if (code != MPI_SUCCESS) return puts("BUG: a session or its communicator cannot be made"), 1;
         MPI_Comm_rank(comm, &rank);
         MPI_Comm_free(&comm);
         MPI_Group_free(&group);

@@ -49,9 +49,9 @@ int main(int argc, char** argv) {
         MPI_Allreduce(MPI_IN_PLACE, found, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     }
     if (rank == 0)
-        puts(cannot || found[1] ? "N/A: no process can be spawned here"
-             : found[0]         ? "BUG: spawned processes have each other's rank"
-                                : "OK");
+        puts(found[0]             ? "BUG: spawned processes have each other's rank"
+             : cannot || found[1] ? "N/A: no process can be spawned here"
+                                  : "OK");
     MPI_Finalize();
-    return 0;
+    return found[0];
 }

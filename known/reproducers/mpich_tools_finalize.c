@@ -35,7 +35,7 @@ int main(int argc, char** argv) {
         MPI_Allreduce(data, sums, n, MPI_INT, MPI_SUM, dup);
         MPI_Comm_free(&dup);
     }
-    if (rank == 0) printf("%s: %d sums are wrong\n", bug ? "BUG" : "OK", bug);
+    if (rank == 0 || bug) printf("%s: %d sums are wrong\n", bug ? "BUG" : "OK", bug);
     MPI_Finalize();
     return bug != 0;
 }

@@ -17,6 +17,7 @@ int main(int argc, char** argv) {
     MPI_Aint position = 0;
     MPI_Init(&argc, &argv);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN); // that of calls without a communicator since MPI-4.0
     MPI_Unpack_external("external32", packed, 4, &position, text, 2, MPI_WCHAR);
     int const right = text[0] == 'a' && text[1] == 0x20ac && position == 4;
     printf("%s: %x %x, position %ld, expected 61 20ac, position 4\n", right ? "OK" : "BUG", (unsigned)text[0],

@@ -1,8 +1,8 @@
 /* MPI_Reduce of MPI_DATATYPE_NULL ends the process under MPI_ERRORS_RETURN.
  *
  * build: mpicc mpich_wrong_type.c -o wrong       run: mpiexec -n 1 ./wrong
- * MPI-5.0 section 9.3: which errors are found is the library's affair; under MPI_ERRORS_RETURN one that is found comes
- *   back as a code (advisory: after an error the state of MPI is undefined).
+ * MPI-5.0 section 9.3: which errors are found is the library's affair; with MPI_ERRORS_RETURN one that is found does nothing but
+ *   come back as a code: the library does not end the process (section 2.8: the state of MPI is undefined then).
  * expected: an error code.
  * observed: a failed assertion (MPICH 4.3.2, 5.0.2).
  */

@@ -22,7 +22,9 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     int* const data = calloc(count, sizeof *data);
     if (rank == 1) {
-        int room = starts * (count * (int)sizeof *data + MPI_BSEND_OVERHEAD);
+        int room;
+        MPI_Pack_size(count, MPI_INT, MPI_COMM_WORLD, &room);
+        room = starts * (room + MPI_BSEND_OVERHEAD);
         void* buffer = malloc(room);
         MPI_Request request;
         MPI_Buffer_attach(buffer, room);
@@ -43,5 +45,5 @@ int main(int argc, char** argv) {
     }
     MPI_Finalize();
     free(data);
-    return 0;
+    return wrong != 0;
 }

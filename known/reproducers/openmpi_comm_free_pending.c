@@ -10,13 +10,14 @@
 #include <stdio.h>
 
 int main(int argc, char** argv) {
-    int rank, out, in = -7, i, wrong = 0;
+    int rank, out, in, i, wrong = 0;
     MPI_Comm copy, next;
     MPI_Request request;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     out = 300 + rank;
     for (i = 0; i < 20; ++i) {
+        in = -7;
         MPI_Comm_dup(MPI_COMM_WORLD, &copy);
         MPI_Iallreduce(&out, &in, 1, MPI_INT, MPI_SUM, copy, &request);
         MPI_Comm_free(&copy);
@@ -25,7 +26,7 @@ int main(int argc, char** argv) {
         if (in != 601) wrong = 1;
         MPI_Comm_free(&next);
     }
-    if (wrong) printf("BUG: the sum is %d, expected 601\n", in);
+    if (wrong) puts("BUG: a sum is not 601");
     else if (rank == 0) puts("OK");
     MPI_Finalize();
     return wrong;

@@ -5,7 +5,7 @@
  * expected: the communicator is made, the receive gets the message that is sent behind it.
  * observed: the receive takes a message of MPI_Comm_create_group, which never returns (Open MPI 4.1.4 to 5.0.11).
  */
-// run: np=2 timeout=6
+// run: np=2 timeout=10
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 // MPI_Comm_disconnect of a communicator made by MPI_Intercomm_merge of parents and children does not return.
 // build: mpicc openmpi_disconnect_merged.c -o disconnect_merged
-// run: np=1 timeout=8
+// run: np=1 timeout=20
 // clause: MPI-5.0 section 11.10.4: MPI_Comm_disconnect waits for pending communication, of which there is none here; it may be
 //         called with every communicator but MPI_COMM_WORLD and MPI_COMM_SELF.
 // expected: it returns on both sides.

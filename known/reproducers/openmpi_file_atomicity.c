@@ -8,6 +8,7 @@
 // run: np=2 timeout=30 runs=5
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { n = 1000, rounds = 100 };
 
@@ -15,11 +16,13 @@ int main(int argc, char** argv) {
     MPI_File file;
     MPI_Datatype every_second;
     int rank, mixed = 0, data[n];
-    char const* const path = "/tmp/assay_file_atomicity";
+    char path[] = "/tmp/assay_file_atomicity_XXXXXX"; // another library may run this at the same time
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Type_create_resized(MPI_INT, 0, 2 * sizeof(int), &every_second);
     MPI_Type_commit(&every_second);
+    if (rank == 0 && mkstemp(path) < 0) MPI_Abort(MPI_COMM_WORLD, 2);
+    MPI_Bcast(path, sizeof path, MPI_CHAR, 0, MPI_COMM_WORLD);
     MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
                   &file);
     MPI_File_set_view(file, 0, MPI_INT, every_second, "native", MPI_INFO_NULL);
@@ -37,7 +40,7 @@ int main(int argc, char** argv) {
             }
         MPI_Barrier(MPI_COMM_WORLD);
     }
-    if (rank == 0) printf("%s: %d of %d writes are mixed\n", mixed ? "BUG" : "OK", mixed, rounds);
+    if (rank == 0 || mixed) printf("%s: %d of %d writes are mixed\n", mixed ? "BUG" : "OK", mixed, rounds);
     MPI_File_close(&file);
     MPI_Type_free(&every_second);
     MPI_Finalize();

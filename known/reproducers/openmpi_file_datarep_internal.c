@@ -9,13 +9,15 @@
 // run: np=1 timeout=20
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 int main(int argc, char** argv) {
     MPI_File file;
-    char const* const path = "/tmp/assay_file_datarep_internal";
+    char path[] = "/tmp/assay_file_datarep_internal_XXXXXX"; // another library may run this at the same time
     char text[MPI_MAX_ERROR_STRING] = "MPI_SUCCESS";
     int length, class;
     MPI_Init(&argc, &argv);
+    if (mkstemp(path) < 0) return 2;
     MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
                   &file);
     int const code = MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "internal", MPI_INFO_NULL);

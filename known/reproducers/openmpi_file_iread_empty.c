@@ -10,12 +10,16 @@
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
+
+static char path[] = "/tmp/assay_file_iread_empty_XXXXXX"; // another library may run this at the same time
 
 static void divided(int signal) {
     (void)signal;
     static char const text[] = "BUG: SIGFPE\n";
     (void)!write(1, text, sizeof text - 1);
+    unlink(path);
     _exit(1);
 }
 
@@ -24,11 +28,11 @@ int main(int argc, char** argv) {
     MPI_Request request;
     MPI_Datatype empty;
     int data[4] = {0};
-    char const* const path = "/tmp/assay_file_iread_empty";
     MPI_Init(&argc, &argv);
     signal(SIGFPE, divided);
     MPI_Type_contiguous(0, MPI_INT, &empty);
     MPI_Type_commit(&empty);
+    if (mkstemp(path) < 0) return 2;
     MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
                   &file);
     MPI_File_read(file, data, 3, empty, MPI_STATUS_IGNORE);

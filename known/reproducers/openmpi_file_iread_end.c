@@ -6,9 +6,10 @@
  * expected: MPI_Test completes the request, with a count of 3 elements of 6, as the file holds no more.
  * observed: MPI_Test gives false for ever, MPI_Wait does not return (Open MPI 4.1.4 to 5.0.11, component ompio).
  */
-// run: np=1 timeout=20
+// run: np=1 timeout=45
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
@@ -16,15 +17,17 @@ int main(int argc, char** argv) {
     MPI_Status status;
     MPI_Request request;
     int data[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9}, done = 0, count = -1;
-    char const* const path = "/tmp/assay_file_iread_end";
+    char path[] = "/tmp/assay_file_iread_end_XXXXXX"; // another library may run this at the same time
+    if (mkstemp(path) < 0) return 2;
     MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
                   &file);
     MPI_File_write_at(file, 0, data, 9, MPI_INT, MPI_STATUS_IGNORE);
     MPI_File_iread_at(file, 6 * sizeof(int), data, 6, MPI_INT, &request);
-    for (double const start = MPI_Wtime(); !done && MPI_Wtime() < start + 3;) MPI_Test(&request, &done, &status);
+    for (double const start = MPI_Wtime(); !done && MPI_Wtime() < start + 30;) MPI_Test(&request, &done, &status);
     if (!done) {
-        puts("BUG: a read beyond the end of the file is not complete after 3 seconds");
+        puts("BUG: a read beyond the end of the file is not complete after 30 seconds");
         fflush(stdout);
+        remove(path);
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
     MPI_Get_count(&status, MPI_INT, &count);

@@ -6,7 +6,7 @@
  * observed: an undefined error code on processes other than the first one, or a later collective call never returns
  *   (Open MPI 4.1 and 5.0).
  */
-// run: np=2 timeout=30 runs=3
+// run: np=2 timeout=60 runs=3
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ static void settle(MPI_File file) {
 }
 
 int main(int argc, char** argv) {
-    char const* const name = "/tmp/assay_file_preallocate";
+    char name[] = "/tmp/assay_file_preallocate_XXXXXX"; // another library may run this at the same time
     char data[n] = {0};
     int rank, bad = 0;
     MPI_Offset bytes;
@@ -38,8 +38,10 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     signal(SIGALRM, bug);
-    alarm(15);
+    if (rank == 0 && mkstemp(name) < 0) MPI_Abort(MPI_COMM_WORLD, 2);
+    MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
     for (int i = 0; i < 100 && !bad; ++i) {
+        alarm(20); // for each round: the calls write to the disk
         MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &file);
         settle(file);
         MPI_File_seek(file, rank * n, MPI_SEEK_SET);

@@ -8,12 +8,14 @@
 // run: np=1 timeout=20
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 int main(int argc, char** argv) {
     MPI_File file;
     MPI_Offset size = -1;
-    char const* const path = "/tmp/assay_file_preallocate_same";
+    char path[] = "/tmp/assay_file_preallocate_same_XXXXXX"; // another library may run this at the same time
     MPI_Init(&argc, &argv);
+    if (mkstemp(path) < 0) return 2;
     MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
                   &file);
     MPI_File_write_at(file, 0, "abc", 3, MPI_CHAR, MPI_STATUS_IGNORE);

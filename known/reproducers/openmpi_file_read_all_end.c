@@ -8,17 +8,20 @@
 // run: np=1 timeout=20
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_File file;
     MPI_Status status;
     int data[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9}, plain = -1, all = -1;
-    char const* const path = "/tmp/assay_file_read_all_end";
+    char path[] = "/tmp/assay_file_read_all_end_XXXXXX"; // another library may run this at the same time
+    if (mkstemp(path) < 0) return 2;
     MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
                   &file);
+    MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL); // the etype it is read by
     MPI_File_write_at(file, 0, data, 9, MPI_INT, MPI_STATUS_IGNORE);
-    MPI_File_read_at(file, 6 * sizeof(int), data, 6, MPI_INT, &status);
+    MPI_File_read_at(file, 6, data, 6, MPI_INT, &status);
     MPI_Get_count(&status, MPI_INT, &plain);
     MPI_File_set_view(file, 6 * sizeof(int), MPI_INT, MPI_INT, "native", MPI_INFO_NULL);
     MPI_File_read_all(file, data, 6, MPI_INT, &status);

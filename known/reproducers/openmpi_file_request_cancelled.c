@@ -20,8 +20,9 @@ int main(int argc, char** argv) {
     MPI_Request requests[many];
     int const data[4] = {1, 2, 3, 4};
     int wrong = 0;
-    char const* const path = "/tmp/assay_file_request_cancelled";
+    char path[] = "/tmp/assay_file_request_cancelled_XXXXXX"; // another library may run this at the same time
     MPI_Init(&argc, &argv);
+    if (mkstemp(path) < 0) return 2;
     MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
                   &file);
     char* blocks[2000];

@@ -9,13 +9,15 @@
 // run: np=1 timeout=20
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 int main(int argc, char** argv) {
     MPI_File file;
     MPI_Offset position = -1;
     int const data[8] = {1, 2, 3, 4, 5, 6, 7, 8};
-    char const* const path = "/tmp/assay_file_seek_shared_end";
+    char path[] = "/tmp/assay_file_seek_shared_end_XXXXXX"; // another library may run this at the same time
     MPI_Init(&argc, &argv);
+    if (mkstemp(path) < 0) return 2;
     MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
                   &file);
     MPI_File_write_at(file, 0, data, 8, MPI_INT, MPI_STATUS_IGNORE);

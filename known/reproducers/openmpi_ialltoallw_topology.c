@@ -43,7 +43,7 @@ int main(int argc, char** argv) {
     MPI_Ialltoallw(out, counts, places, types, in, counts, places, types, grid, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     for (int i = 0; i < size && i < 2; ++i) wrong += in[i] != rank + 1;
-    if (rank == 0) printf("%s: %d integers are wrong\n", wrong ? "BUG" : "OK", wrong);
+    if (wrong || rank == 0) printf("%s: %d integers are wrong\n", wrong ? "BUG" : "OK", wrong);
     MPI_Comm_free(&grid);
     MPI_Finalize();
     return wrong != 0;

@@ -1,6 +1,6 @@
 /* Open MPI: MPI_Gatherv on an intercommunicator takes the datatype of the first sender for that of all senders.
  *
- * build: mpicc openmpi_inter_gatherv.c -o inter_gatherv        run: mpiexec -n 2 ./inter_gatherv
+ * build: mpicc openmpi_inter_gatherv.c -o inter_gatherv        run: mpiexec -n 4 ./inter_gatherv
  * MPI-5.0 section 6.5: only the type signatures of sendcount, sendtype at process i and of recvcounts[i], recvtype at the root
  *   must be equal; the type maps may be different.
  * expected: 8 and 16 integers, sent as one element each of a datatype of that many, arrive.

@@ -32,7 +32,7 @@ int main(int argc, char** argv) {
     char text[MPI_MAX_ERROR_STRING] = "MPI_SUCCESS";
     int length, class = MPI_SUCCESS;
     if (bad) MPI_Error_class(code ? code : blocking, &class), MPI_Error_string(class, text, &length);
-    if (rank == 0) printf("%s: 3 elements of size 0: %s\n", bad ? "BUG" : "OK", text);
+    if (bad || rank == 0) printf("%s: 3 elements of size 0: %s\n", bad ? "BUG" : "OK", text);
     MPI_Op_free(&op);
     MPI_Type_free(&empty);
     MPI_Finalize();

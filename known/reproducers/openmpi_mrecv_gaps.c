@@ -2,7 +2,7 @@
  *
  * build: mpicc openmpi_mrecv_gaps.c -o gaps
  * run: OMPI_MCA_pml=cm OMPI_MCA_mtl=ofi OMPI_MCA_mtl_ofi_provider_include=tcp mpiexec -n 2 ./gaps
- * MPI-5.0 section 3.8.2: MPI_Mrecv receives the matched message into the buffer that it is given.
+ * MPI-5.0 section 3.8.3: MPI_Mrecv receives the matched message into the buffer that it is given.
  * expected: OK.
  * observed: the buffer stays as it was (Open MPI 4.1.4 and 5.0.11 over libfabric).
  */

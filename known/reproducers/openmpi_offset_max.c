@@ -1,7 +1,7 @@
 /* Open MPI: MPI_MAX and MPI_MIN compare MPI_OFFSET as if it had no sign.
  *
  * build: mpicc openmpi_offset_max.c -o offset_max        run: mpiexec -n 1 ./offset_max
- * MPI-5.0 section 2.5.8: an MPI_Offset is a signed integer; section 6.9.2: MPI_MAX and MPI_MIN are defined for MPI_OFFSET.
+ * MPI-5.0 section 14.4.3: an offset can be negative; section 6.9.2: MPI_MAX and MPI_MIN are defined for MPI_OFFSET.
  * expected: the maximum of -1 and 1 is 1, the minimum -1.
  * observed: -1 is taken for the greater one. MPI_AINT, MPI_COUNT and MPI_INT64_T are compared rightly.
  */

@@ -5,7 +5,7 @@
  * expected: all four requests of each process complete.
  * observed: they do not (Open MPI 5.0.11).
  */
-// run: np=2 timeout=20
+// run: np=2 timeout=30
 #include <mpi.h>
 #include <stdio.h>
 
@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
         MPI_Psend_init(out[i], 2, 1, MPI_INT, 1 - rank, i, MPI_COMM_WORLD, MPI_INFO_NULL, &request[i]);
         MPI_Precv_init(in[i], 2, 1, MPI_INT, 1 - rank, i, MPI_COMM_WORLD, MPI_INFO_NULL, &request[2 + i]);
     }
-    double const end = MPI_Wtime() + 3;
+    double const end = MPI_Wtime() + 15;
     MPI_Startall(4, request);
     for (i = 0; i < 2; ++i) MPI_Pready_range(0, 1, request[i]);
     while (done < 4 && MPI_Wtime() < end)

@@ -28,6 +28,7 @@ int main(int argc, char** argv) {
     static unsigned char out[threads * bytes], in[threads * bytes];
     int provided, rank, size, wrong = 0;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    if (provided < MPI_THREAD_MULTIPLE) return puts("N/A: there is no MPI_THREAD_MULTIPLE"), MPI_Finalize(), 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     int const to = (rank + 1) % size, from = (rank + size - 1) % size;

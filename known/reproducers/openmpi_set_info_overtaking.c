@@ -1,12 +1,13 @@
 /* A message that is sent behind MPI_Comm_set_info with mpi_assert_allow_overtaking is never received.
  *
  * build: mpicc openmpi_set_info_overtaking.c -o overtaking       run: mpiexec -n 2 ./overtaking
- * MPI-5.0 section 7.4.4: the assertion lets messages overtake one another; it takes none away. MPI_Comm_set_info is
- *   collective, which does not mean that it synchronizes (section 2.4).
+ * MPI-5.0 section 7.4.4: the assertion lets messages overtake one another, and takes none away; section 3.5: a send
+ *   and a receive that match complete. MPI_Comm_set_info is collective, which does not mean that it synchronizes (section
+ *   2.4.2).
  * expected: OK.
  * observed: the receive never ends if the message comes while the receiver is not yet in MPI_Comm_set_info (Open MPI 4.1).
  */
-// run: np=2 timeout=20
+// run: np=2 timeout=30
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -29,7 +30,7 @@ int main(int argc, char** argv) {
     MPI_Info_create(&info);
     MPI_Info_set(info, "mpi_assert_allow_overtaking", "true");
     signal(SIGALRM, late);
-    alarm(8);
+    alarm(20);
     for (i = 0; i < 3; ++i) {
         if (rank == 0) MPI_Send(&i, 1, MPI_INT, 1, 0, comm);
         if (rank == 1) MPI_Recv(&value, 1, MPI_INT, 0, 0, comm, MPI_STATUS_IGNORE);

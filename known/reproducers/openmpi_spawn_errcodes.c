@@ -39,5 +39,5 @@ int main(int argc, char** argv) {
     fflush(stdout);
     MPI_Comm_disconnect(&link);
     MPI_Finalize();
-    return 0;
+    return rank == 1 && code != MPI_SUCCESS;
 }

@@ -1,8 +1,8 @@
 /* Open MPI: a duplicate of a datatype has a name although nobody set one.
  *
  * build: mpicc openmpi_type_dup_name.c -o type_dup_name     run: mpiexec -n 1 ./type_dup_name
- * MPI-5.0 section 7.8: MPI_Type_get_name returns "the name previously stored on the datatype, or an empty string if no
- *   such name exists".
+ * MPI-5.0 section 7.8: MPI_Type_get_name returns the name that was stored on the datatype, or an empty string if there is
+ *   none; names do not go over to duplicates.
  * expected: an empty string.
  * observed: "Dup MPI_INT" (Open MPI 4.1.4 to 5.0.11).
  */

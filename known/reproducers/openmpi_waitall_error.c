@@ -5,7 +5,7 @@
  * expected: MPI_Waitall returns MPI_ERR_IN_STATUS when the message for one of the receives is too long.
  * observed: it does not return, with MPI_THREAD_MULTIPLE, if all messages have arrived before (Open MPI 4.1.4, 4.1.8).
  */
-// run: np=2 timeout=6
+// run: np=2 timeout=20
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,7 +1,8 @@
 /* Open MPI: MPI_Win_create on a communicator of one process fails.
  *
  * build: mpicc openmpi_win_create_single.c -o win_create_single     run: mpiexec -n 1 ./win_create_single  (or more ranks)
- * MPI-5.0 section 12.2.1: MPI_Win_create is collective over the group of any intracommunicator.
+ * MPI-5.0 sections 12.2.1, 12.2.4: MPI_Win_create and MPI_Win_create_dynamic are collective over the group of any
+ *   intracommunicator.
  * expected: a window on MPI_COMM_SELF.
  * observed: an error is returned (Debian's Open MPI 4.1.4).
  */

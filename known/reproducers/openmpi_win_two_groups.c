@@ -7,7 +7,7 @@
  * observed: MPI_ERR_WIN, wrong data or a lock that is never granted (Open MPI 4.1): the memory that a group shares is named after
  *   the number of its communicator, which two groups may have in common.
  */
-// run: np=4 timeout=40 runs=3
+// run: np=4 timeout=60 runs=3
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -33,8 +33,8 @@ int main(int argc, char** argv) {
     signal(SIGALRM, bug);
     signal(SIGSEGV, bug);
     signal(SIGBUS, bug);
-    alarm(30);
     for (int round = 0; round < 60; ++round) {
+        alarm(30); // for each round
         long const mine = 10 * round + world;
         if (MPI_Win_allocate(64, 1, MPI_INFO_NULL, half, &memory, &win) != MPI_SUCCESS) bug(0);
         MPI_Win_lock(MPI_LOCK_SHARED, 1 - rank, 0, win);
@@ -46,6 +46,7 @@ int main(int argc, char** argv) {
         MPI_Win_unlock(rank, win);
         MPI_Win_free(&win);
     }
+    alarm(0);
     MPI_Barrier(MPI_COMM_WORLD);
     if (world == 0) puts("OK");
     MPI_Finalize();

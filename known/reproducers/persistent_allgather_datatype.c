@@ -18,6 +18,7 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN); // errors of MPI_Type_size are raised there (section 9.3)
     MPI_Type_contiguous(1, MPI_INT, &type);
     MPI_Type_commit(&type);
     MPI_Allgather_init(&one, 1, type, all, 1, type, MPI_COMM_WORLD, MPI_INFO_NULL, &request);

@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
         wrong += here;
         MPI_Type_free(&shifted);
     }
-    if (rank == 0) printf("%s: %d elements are wrong\n", wrong ? "BUG" : "OK", wrong);
+    if (wrong || rank == 0) printf("%s: %d elements are wrong\n", wrong ? "BUG" : "OK", wrong);
     free(out), free(in);
     MPI_Op_free(&op);
     MPI_Finalize();
