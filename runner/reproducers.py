@@ -56,6 +56,7 @@ class Recipe:
     args: Sequence[str] = ()  # of the program
     transport: Transport = Transport()  # instead of the library's own choice
     framework: str = ""  # of a program without MPI: a key of native.NATIVE
+    by: str = ""  # "processor", "timing": on what it depends whether it says BUG, so that it may also say OK
 
 
 @dataclass
@@ -122,7 +123,10 @@ def installed() -> list[str]:
 
 
 def recipe(path: Path) -> Recipe:
-    """Reads `// run: np=2 timeout=20 [runs=N] [flags=…] [args=…] [transport=…] [framework=…]`. Raises WrongUse."""
+    """Reads `// run: np=2 timeout=20 [runs=N] [flags=…] [args=…] [transport=…] [framework=…] [by=…]`.
+
+    Raises WrongUse.
+    """
     try:
         lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("// run:")]
     except (OSError, ValueError) as error:
@@ -132,7 +136,7 @@ def recipe(path: Path) -> Recipe:
         raise WrongUse(f"{path}: has {len(lines)} lines that begin with `// run:`; write one, such as `{sample}`")
     try:
         words = dict(word.split("=", 1) for word in shlex.split(lines[0].removeprefix("// run:")))
-        if extra := words.keys() - {"np", "timeout", "runs", "flags", "args", "transport", "framework"}:
+        if extra := words.keys() - {"np", "timeout", "runs", "flags", "args", "transport", "framework", "by"}:
             raise ValueError(f"{min(extra)} is not known")
         made = Recipe(
             path,
@@ -143,7 +147,10 @@ def recipe(path: Path) -> Recipe:
             words.get("args", "").split(),
             parse(words.get("transport", OWN)),
             words.get("framework", ""),
+            words.get("by", ""),
         )
+        if made.by not in ("", "processor", "timing"):
+            raise ValueError("whether it says BUG may depend on by=processor or by=timing")
         if made.transport.ours:
             raise ValueError("a reproducer must do without what is built here; name a transport of the library")
         if made.framework and (made.framework not in NATIVE or made.np != 1):
@@ -264,7 +271,8 @@ def check(
     def tried(name: str, library: targets.Library) -> Outcome:
         linked = [entry for entry in entries if entry.link == name]
         outcome = try_on(library, recipes[name], stop)
-        compare(outcome, [entry for entry in linked if entry.fits_library(library.family, library.version)])
+        fitting = [entry for entry in linked if entry.fits_library(library.family, library.version)]
+        compare(outcome, fitting, may_pass=bool(recipes[name].by))
         return outcome
 
     found.outcomes = {name: {} for name in recipes}
@@ -319,15 +327,18 @@ def _place(link: str) -> Path:
     return build.REPO / link
 
 
-def compare(outcome: Outcome, fitting: Sequence[known.Entry]) -> None:
-    """Sets what was expected of a reproducer on a library that `fitting` entries speak of, and what disagrees."""
+def compare(outcome: Outcome, fitting: Sequence[known.Entry], may_pass: bool = False) -> None:
+    """Sets what was expected of a reproducer on a library that `fitting` entries speak of, and what disagrees.
+
+    `may_pass`: whether it fails where they fit depends on more than the library.
+    """
     outcome.expected = BUG if fitting else OK
     where = ", ".join(dict.fromkeys(Path(entry.where).name for entry in fitting))
     counts_as_bug = {"crash": CRASH, "timeout": HANG}
     allowed = {counts_as_bug[status] for entry in fitting for status in entry.status if status in counts_as_bug}
     if outcome.says == BROKEN:
         outcome.disagreement = f"cannot be judged: {outcome.text}"
-    elif fitting and outcome.says in (OK, NOT_APPLICABLE):
+    elif fitting and outcome.says in (OK, NOT_APPLICABLE) and not (may_pass and outcome.says == OK):
         outcome.disagreement = f"says {outcome.says}, but {where} expects a failure ({outcome.text})"
     elif fitting and outcome.says in (CRASH, HANG) and outcome.says not in allowed:
         outcome.disagreement = f"ends in a {outcome.says}, which {where} does not list ({outcome.text})"

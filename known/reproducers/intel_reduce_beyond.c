@@ -6,7 +6,7 @@
  * expected: OK.
  * observed: SIGSEGV where a page that is not there follows (Intel MPI 2021.19.0, 3 ranks).
  */
-// run: np=3 timeout=10
+// run: np=3 timeout=10 by=processor
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <stdio.h>

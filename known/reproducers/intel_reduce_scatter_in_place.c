@@ -7,7 +7,7 @@
  * expected: each process gets its block of the sums at the beginning of its buffer.
  * observed: on rank 1 an error of class MPI_ERR_TYPE: the library copies the block over itself.
  */
-// run: np=4 timeout=30
+// run: np=4 timeout=30 by=processor
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  * observed: on parents other than the root, now and then: "Endpoint timeout", behind UCX's "open(/proc/PID/fd/N) failed"
  *   (MPICH 5.0.2 over UCX: the root answers the child before the others have mapped its shared memory).
  */
-// run: np=4 timeout=120
+// run: np=4 timeout=120 by=timing
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

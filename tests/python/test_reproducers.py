@@ -122,6 +122,17 @@ def test_a_reproducer_is_repeated_until_it_says_bug(world: World, capsys: pytest
     assert (world.folder / "times").read_text() == "\n" * 3
 
 
+def test_what_depends_on_more_than_the_library_may_say_ok(world: World) -> None:
+    world.reproducer("elsewhere", "echo OK", run="np=1 timeout=10 by=processor")
+    world.entry("elsewhere")
+    assert cli.main(["known", "check"]) == 0
+    world.reproducer("elsewhere", "exit 3", run="np=1 timeout=10 by=processor")  # but no other failure than the listed
+    assert cli.main(["known", "check"]) == 1
+    world.reproducer("elsewhere", "echo OK", run="np=1 timeout=10 by=night")
+    with pytest.raises(WrongUse, match="by=processor or by=timing"):
+        reproducers.recipe(world.folder / "known" / "reproducers" / "elsewhere.c")
+
+
 def test_what_disagrees_beside_others_is_tried_by_itself(world: World) -> None:
     # The first two runs wait for each other and say BUG once both are there; those behind them are alone.
     here = f"{world.folder}/here"
