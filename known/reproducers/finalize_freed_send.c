@@ -6,7 +6,7 @@
  * expected: rank 1 receives the message.
  * observed: both processes wait for ever.
  */
-// run: np=3 timeout=20
+// run: np=3 timeout=20 by=processor
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
