@@ -21,8 +21,9 @@ int main(int argc, char** argv) {
     MPI_Type_get_extent(blocks, &lb[1], &extent[1]);
     MPI_Type_get_extent(empty, &lb[2], &extent[2]);
     int const right = lb[0] == lb[2] && lb[1] == lb[2] && extent[0] == extent[2] && extent[1] == extent[2];
-    printf("%s: vector: lower bound %ld, extent %ld; indexed blocks: %ld, %ld; expected %ld, %ld\n", right ? "OK" : "BUG",
-           (long)lb[0], (long)extent[0], (long)lb[1], (long)extent[1], (long)lb[2], (long)extent[2]);
+    printf("%s: vector: lower bound %ld, extent %ld; indexed blocks: %ld, %ld; expected %ld, %ld\n",
+           right ? "OK" : "BUG", (long)lb[0], (long)extent[0], (long)lb[1], (long)extent[1], (long)lb[2],
+           (long)extent[2]);
     MPI_Type_free(&empty);
     MPI_Type_free(&vector);
     MPI_Type_free(&blocks);

@@ -14,7 +14,7 @@
 
 int main(int argc, char** argv) {
     int rank, data[2] = {1, 2}, one = 1, two = 2, four = 4, block = MPI_DISTRIBUTE_BLOCK,
-                    any = MPI_DISTRIBUTE_DFLT_DARG;
+              any = MPI_DISTRIBUTE_DFLT_DARG;
     char const what = argc > 1 ? argv[1][0] : 's';
     MPI_Datatype type = MPI_INT, part;
     MPI_File file;

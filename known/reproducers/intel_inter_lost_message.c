@@ -33,8 +33,8 @@ int main(int argc, char** argv) {
             for (double const start = MPI_Wtime(); !done && MPI_Wtime() < start + 10;)
                 MPI_Test(&request, &done, MPI_STATUS_IGNORE);
             if (!done) {
-                printf("BUG: round %d: the message of rank %d of the other group has not arrived in 10 seconds\n", round,
-                       from);
+                printf("BUG: round %d: the message of rank %d of the other group has not arrived in 10 seconds\n",
+                       round, from);
                 fflush(stdout);
                 MPI_Abort(MPI_COMM_WORLD, 1);
             }

@@ -31,8 +31,8 @@ int main(int argc, char** argv) {
     MPI_File_set_errhandler(MPI_FILE_NULL, handler);
     MPI_Errhandler_free(&handler);
     snprintf(missing, sizeof missing, "%s-missing", path);
-    MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
-                  MPI_INFO_NULL, &file);
+    MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+                  &file);
     MPI_File_set_errhandler(file, MPI_ERRORS_RETURN);
     MPI_File_close(&file);
     MPI_File_delete(missing, MPI_INFO_NULL); /* an error that belongs to no file */

@@ -27,8 +27,8 @@ int main(int argc, char** argv) {
     MPI_File_create_errhandler(handle, &handler);
     MPI_File_set_errhandler(MPI_FILE_NULL, handler);
     MPI_Errhandler_free(&handler);
-    MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
-                  MPI_INFO_NULL, &file);
+    MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+                  &file);
     MPI_File_close(&file);
     MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);
     done = 1;
