@@ -7,7 +7,7 @@
  * observed: now and then, while others spawn too, rank 0 has the second command's arguments, and rank 1 the first one's
  *   (MPICH 4.0.3: in one of about 200).
  */
-// run: np=4 timeout=240
+// run: np=4 timeout=120 by=timing
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 int main(int argc, char** argv) {
     MPI_Comm parent, children;
-    int rank = 0, found[2] = {0, 0}; // has another's rank, spawning does not work
+    int rank = 0, found[3] = {0, 0, 0}; // has another's rank, spawning does not work, a minute is over
     MPI_Init(&argc, &argv);
     MPI_Comm_get_parent(&parent);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -37,7 +37,8 @@ int main(int argc, char** argv) {
     MPI_Info const infos[] = {MPI_INFO_NULL, MPI_INFO_NULL};
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     int const cannot = getenv("I_MPI_ROOT") && !getenv("I_MPI_SPAWN"); // Intel MPI ends the job then
-    for (int round = 0; round < 100 && !cannot && !found[0] && !found[1]; ++round) {
+    double const begin = MPI_Wtime();
+    for (int round = 0; round < 100 && !cannot && !found[0] && !found[1] && !found[2]; ++round) {
         found[1] = MPI_Comm_spawn_multiple(2, commands, words, each, infos, 0, MPI_COMM_SELF, &children,
                                            MPI_ERRCODES_IGNORE) != MPI_SUCCESS;
         for (int k = 0; k < 2 && !found[1]; ++k) {
@@ -46,7 +47,8 @@ int main(int argc, char** argv) {
             found[0] += command != k;
         }
         if (!found[1]) MPI_Comm_disconnect(&children);
-        MPI_Allreduce(MPI_IN_PLACE, found, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+        found[2] = MPI_Wtime() - begin > 60;
+        MPI_Allreduce(MPI_IN_PLACE, found, 3, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     }
     if (rank == 0)
         puts(found[0]             ? "BUG: spawned processes have each other's rank"
