@@ -16,7 +16,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ from runner.procs import Guarded, busyness, wait_for
 from runner.transports import OWN, Transport, parse
 
 MOST_PATIENCE = 4.0  # times the timeout, on a busy machine: some reproducers are there to hang
+KNOWN_HANG = 0.3  # times the timeout where an entry lists a hang, when it runs beside others
 AT_ONCE = 4  # processes of reproducers that run side by side (two programs at least): launchers mostly wait
 
 BUG, OK, CRASH, HANG, NOT_APPLICABLE, BROKEN = "BUG", "OK", "crash", "hang", "n/a", "broken"
@@ -268,11 +269,14 @@ def check(
     found = Found([targets.resolve(spec) for spec in dict.fromkeys(specs)], notes=notes)
     stop = threading.Event()
 
-    def tried(name: str, library: targets.Library) -> Outcome:
+    def tried(name: str, library: targets.Library, patient: bool = False) -> Outcome:
+        made = recipes[name]
         linked = [entry for entry in entries if entry.link == name]
-        outcome = try_on(library, recipes[name], stop)
         fitting = [entry for entry in linked if entry.fits_library(library.family, library.version)]
-        compare(outcome, fitting, may_pass=bool(recipes[name].by))
+        hangs = any("timeout" in entry.status for entry in fitting)
+        less = KNOWN_HANG if hangs and not patient else 1.0
+        outcome = try_on(library, replace(made, timeout=made.timeout * less), stop)
+        compare(outcome, fitting, may_pass=bool(made.by))
         return outcome
 
     found.outcomes = {name: {} for name in recipes}
@@ -295,13 +299,15 @@ def check(
     return found
 
 
-def _try_alone(found: Found, tried: Callable[[str, targets.Library], Outcome], note: Callable[[str], None]) -> None:
+def _try_alone(
+    found: Found, tried: Callable[[str, targets.Library, bool], Outcome], note: Callable[[str], None]
+) -> None:
     """What disagrees may do so because others ran beside it: it is tried once more by itself, and that is believed."""
     for name, outcomes in found.outcomes.items():
         for library in found.libraries:
             if not (disagreement := outcomes[library.spec].disagreement):
                 continue
-            outcome = outcomes[library.spec] = tried(name, library)
+            outcome = outcomes[library.spec] = tried(name, library, True)
             if outcome.disagreement:
                 found.disagreements.append(f"{name} on {library.spec}: {outcome.disagreement}")
             else:

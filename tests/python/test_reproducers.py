@@ -152,6 +152,15 @@ def test_what_disagrees_beside_others_is_tried_by_itself(world: World) -> None:
     assert {one.says for one in found.outcomes[name].values()} == {"OK"} and not found.disagreements
 
 
+def test_a_listed_hang_is_given_less_time(world: World) -> None:
+    world.reproducer("endless", "sleep 600", run="np=1 timeout=4")
+    world.entry("endless", "==1.0", status="timeout")
+    found = reproducers.check(["fake@1.0", "fake@2.0"], [world.known], [], None, lambda text: None)
+    outcomes = found.outcomes["known/reproducers/endless.c"]
+    assert [one.says for one in outcomes.values()] == ["hang", "hang"] and len(found.disagreements) == 1
+    assert outcomes["fake@1.0"].seconds < outcomes["fake@2.0"].seconds / 2
+
+
 def test_an_interrupted_check_leaves_no_program(world: World) -> None:
     pids_file = world.folder / "pids"
     world.reproducer("endless", f"echo $$ >> {pids_file}; sleep 600", run="np=1 timeout=600")
