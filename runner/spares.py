@@ -46,7 +46,7 @@ class Spares:
     def prepare(self, done: int) -> None:
         """Launch one more, if the running job, which has done so many cases, and those that wait will not be enough."""
         while self._seen < min(done + _AHEAD, len(self._todo)):
-            if self._run.ends_its_job(self._todo[self._seen]):
+            if self._run.ends_its_job(self._todo[self._seen]) or self._last_of_its_job(self._seen):
                 self._ends.append(self._seen)
             self._seen += 1
         while self._ends and self._ends[0] < done:
@@ -58,6 +58,11 @@ class Spares:
         if behind < len(self._todo):
             kind, names = self._run.batch(self._todo, behind)
             self._waiting.append(Job(self._run, names, own=bool(kind[0])))
+
+    def _last_of_its_job(self, index: int) -> bool:
+        """Whether the case behind it cannot share a launch with it."""
+        kinds, behind = self._run.kinds, index + 1
+        return behind < len(self._todo) and kinds[self._todo[behind]] != kinds[self._todo[index]]
 
     def discard(self) -> None:
         """End all that wait."""

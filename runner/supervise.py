@@ -23,6 +23,7 @@ from runner.model import CannotRun, Options, Target, Verdict
 from runner.spares import Spares
 
 PLAN_CAP = 100_000  # cases in one job
+ENDS_CAP = 50  # of them known to end their job now and then: each launch behind one reads all that is left of the plan
 _FAILED = {"fail", "crash", "timeout", "lost"}  # worth a retry
 _FINE = {"pass", "skip", "unsupported"}  # nothing to repeat
 _ENDS = {"crash", "timeout", "lost"}  # a case that comes to that ends its job
@@ -93,7 +94,13 @@ def supervise(
     kinds = {case: (case if alone(case) else "", several and threaded(case), damage(case)) for case in todo}
     todo.sort(key=kinds.__getitem__)
     for kind, some in itertools.groupby(todo, kinds.__getitem__):
-        run.kinds |= {case: (*kind, number // PLAN_CAP) for number, case in enumerate(some)}
+        part = cases = ends = 0
+        for case in some:
+            if cases == PLAN_CAP or ends == ENDS_CAP:
+                part, cases, ends = part + 1, 0, 0
+            run.kinds[case] = (*kind, part)
+            cases += 1
+            ends += run.ends_its_job(case)
     if todo and binary:
         run.recover(set(todo))
     for attempt in range(1, options.retries + 2):

@@ -194,6 +194,13 @@ def test_jobs_behind_known_ends_are_launched_ahead(tmp_path: Path) -> None:
     assert (second / "plan.txt").stat().st_mtime_ns <= (first / "go").stat().st_mtime_ns
 
 
+def test_cases_that_cannot_share_the_launch_have_theirs_ahead(tmp_path: Path) -> None:
+    outcome = run(tmp_path, PLAN, {"pace": 0.1}, threaded=lambda case: case in PLAN[3:])
+    assert outcome.ends == ["complete", "complete"]
+    first, second = (tmp_path / record.directory for record in outcome.records)
+    assert (second / "plan.txt").stat().st_mtime_ns < (first / "rank-0.events").stat().st_mtime_ns
+
+
 def test_what_was_launched_ahead_leaves_out_what_did_not_end_its_job(tmp_path: Path) -> None:
     faults = {"pace": 0.2, "cases": {PLAN[3]: {"kind": "segv"}}}
     outcome = run(tmp_path, PLAN, faults, expected=lambda case: ["crash"] if case == PLAN[0] else [])
@@ -331,6 +338,16 @@ def test_long_plan_is_cut_into_jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     outcome = run(tmp_path, PLAN, {})
     assert [record.cases for record in outcome.records] == [4, 2]
     assert (tmp_path / "logs/fake@1.0_np2/job-0001/plan.txt").read_text().startswith("assay-plan 1 seed=1 cases=4\n")
+
+
+def test_plan_is_cut_behind_what_may_end_its_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner.supervise, "ENDS_CAP", 2)
+    crashes = {PLAN[0], PLAN[2], PLAN[3]}
+    faults = {"cases": {PLAN[2]: {"kind": "segv"}}}
+    outcome = run(tmp_path, PLAN, faults, expected=lambda case: ["crash"] if case in crashes else [])
+    assert [record.cases for record in outcome.records] == [3, 3]
+    assert (tmp_path / "logs/fake@1.0_np2/job-0001/plan.txt").read_text().startswith("assay-plan 1 seed=1 cases=3\n")
+    assert outcome.failed() == {PLAN[2]: ("crash", [1])}
 
 
 def test_threaded_cases_have_launches_of_their_own_behind_the_others(tmp_path: Path) -> None:
