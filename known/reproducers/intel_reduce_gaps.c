@@ -8,7 +8,7 @@
  *   1,862 on (20 KiB of data) all are right again. It depends on the processor, by which the library chooses how to
  *   reduce.
  */
-// run: np=4 timeout=60
+// run: np=4 timeout=60 by=processor
 #include <mpi.h>
 #include <stddef.h>
 #include <stdio.h>
