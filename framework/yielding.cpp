@@ -34,7 +34,10 @@ void polled(bool found) {
 void yield_among_threads() { among_threads = yields_polls(); }
 
 int give_core_away() {
-    if (!among_threads) return static_cast<int>(syscall(SYS_sched_yield));
+    constexpr int every = 32;
+    thread_local int yields = 0;
+    bool const sleeps = among_threads || (yields_polls() && ++yields % every == 0);
+    if (!sleeps) return static_cast<int>(syscall(SYS_sched_yield));
     timespec const shortest{0, 1};
     nanosleep(&shortest, nullptr); // a signal may end it: all the better
     return 0;

@@ -5,9 +5,11 @@
 // there are messages. It works where one of them is what the library waits for: ucx_yielding.cpp and ofi_yielding.cpp stand
 // between the two.
 //
+// The kernel takes a task that yields for one that has had its time slice, so that a rank that has yielded for long waits for as long
+// once a message is there. So every 32nd sched_yield sleeps for the shortest time that there is instead.
+//
 // Where several threads of a rank wait, one that lets go of the library's lock and yields has the lock again before another thread
-// that waits for it has got a core. So in such jobs sched_yield sleeps for the shortest time that there is: milliseconds become
-// microseconds.
+// that waits for it has got a core. So in such jobs each sched_yield sleeps: milliseconds become microseconds.
 #pragma once
 
 namespace assay {

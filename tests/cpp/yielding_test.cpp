@@ -55,7 +55,7 @@ TEST(Yielding, ReadsOfAQueueOfLibfabricThatFindNothingYield) {
 
 // The thread sleeps, so that it gives its core away to whoever waits: the kernel counts that, and nothing for a mere sched_yield
 // with nobody else there.
-TEST(Yielding, AmongThreadsIsSleeping) {
+TEST(Yielding, IsSleepingNowAndThenAndAlwaysAmongThreads) {
     auto const given_away = [](int times) {
         rusage before{}, after{};
         getrusage(RUSAGE_THREAD, &before);
@@ -64,6 +64,7 @@ TEST(Yielding, AmongThreadsIsSleeping) {
         return after.ru_nvcsw - before.ru_nvcsw;
     };
     EXPECT_LT(given_away(20), 20);
+    EXPECT_GE(given_away(64), 2) << "every 32nd one sleeps";
     assay::yield_among_threads();
     EXPECT_GE(given_away(20), 20);
 }
