@@ -46,7 +46,7 @@ class Spares:
     def prepare(self, done: int) -> None:
         """Launch one more, if the running job, which has done so many cases, and those that wait will not be enough."""
         while self._seen < min(done + _AHEAD, len(self._todo)):
-            if self._run.ends_its_job(self._todo[self._seen]) or self._last_of_its_job(self._seen):
+            if self._todo[self._seen] in self._run.ending or self._last_of_its_job(self._seen):
                 self._ends.append(self._seen)
             self._seen += 1
         while self._ends and self._ends[0] < done:

@@ -100,7 +100,9 @@ def supervise(
                 part, cases, ends = part + 1, 0, 0
             run.kinds[case] = (*kind, part)
             cases += 1
-            ends += run.ends_its_job(case)
+            if run.ends_its_job(case):
+                run.ending.add(case)
+                ends += 1
     if todo and binary:
         run.recover(set(todo))
     for attempt in range(1, options.retries + 2):
@@ -137,6 +139,7 @@ class Run:
         self.patience = Patience()
         self.expected: Callable[[str], Collection[str]] = lambda case: ()
         self.kinds: dict[str, Kind] = {}  # cases of one kind may share a launch
+        self.ending: set[str] = set()  # those that are known to end their job, at least now and then
         self.attempt = 1
         self.records: list[JobRecord] = []
         self.settled: set[str] = set()  # judged in this attempt
