@@ -261,10 +261,10 @@ def check(
 ) -> Found:
     """Run the reproducers that the entries of `files` link to on the libraries, and compare.
 
-    `only`: parts of file names of reproducers, none for all. Raises WrongUse and CannotRun.
+    `only`: parts of file names of reproducers, none for all. `evidence` is read after them, so that the run may go on
+    beside them. Raises WrongUse and CannotRun.
     """
     entries = known.load(*files).entries
-    seen = Evidence(evidence) if evidence is not None else None
     recipes, notes = _recipes(files, entries, only)
     found = Found([targets.resolve(spec) for spec in dict.fromkeys(specs)], notes=notes)
     stop = threading.Event()
@@ -273,8 +273,7 @@ def check(
         made = recipes[name]
         linked = [entry for entry in entries if entry.link == name]
         fitting = [entry for entry in linked if entry.fits_library(library.family, library.version)]
-        hangs = any("timeout" in entry.status for entry in fitting)
-        less = KNOWN_HANG if hangs and not patient else 1.0
+        less = KNOWN_HANG if HANG in _ends(fitting) and not patient else 1.0
         outcome = try_on(library, replace(made, timeout=made.timeout * less), stop)
         compare(outcome, fitting, may_pass=bool(made.by))
         return outcome
@@ -294,8 +293,8 @@ def check(
                 pool.shutdown(cancel_futures=True)
                 raise
     _try_alone(found, tried, note)
-    if seen:
-        compare_run(found, entries, seen)
+    if evidence is not None:
+        compare_run(found, entries, Evidence(evidence))
     return found
 
 
@@ -333,6 +332,12 @@ def _place(link: str) -> Path:
     return build.REPO / link
 
 
+def _ends(fitting: Sequence[known.Entry]) -> set[str]:
+    """How a program may end instead of saying BUG: CRASH and HANG, as far as the entries list them."""
+    ends = {"crash": CRASH, "timeout": HANG}
+    return {ends[status] for entry in fitting for status in entry.status if status in ends}
+
+
 def compare(outcome: Outcome, fitting: Sequence[known.Entry], may_pass: bool = False) -> None:
     """Sets what was expected of a reproducer on a library that `fitting` entries speak of, and what disagrees.
 
@@ -340,13 +345,11 @@ def compare(outcome: Outcome, fitting: Sequence[known.Entry], may_pass: bool = F
     """
     outcome.expected = BUG if fitting else OK
     where = ", ".join(dict.fromkeys(Path(entry.where).name for entry in fitting))
-    counts_as_bug = {"crash": CRASH, "timeout": HANG}
-    allowed = {counts_as_bug[status] for entry in fitting for status in entry.status if status in counts_as_bug}
     if outcome.says == BROKEN:
         outcome.disagreement = f"cannot be judged: {outcome.text}"
     elif fitting and outcome.says in (OK, NOT_APPLICABLE) and not (may_pass and outcome.says == OK):
         outcome.disagreement = f"says {outcome.says}, but {where} expects a failure ({outcome.text})"
-    elif fitting and outcome.says in (CRASH, HANG) and outcome.says not in allowed:
+    elif fitting and outcome.says in (CRASH, HANG) and outcome.says not in _ends(fitting):
         outcome.disagreement = f"ends in a {outcome.says}, which {where} does not list ({outcome.text})"
     elif not fitting and outcome.says not in (OK, NOT_APPLICABLE):
         outcome.disagreement = f"says {outcome.says}, but no entry speaks of this library ({outcome.text})"

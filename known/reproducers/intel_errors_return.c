@@ -2,7 +2,10 @@
  *
  * build: mpicc intel_errors_return.c -o errors_return           run: mpiexec -n 1 ./errors_return
  * MPI-5.0 sections A.1.1 and 9.3: MPI_ERRORS_ABORT is 322 and MPI_ERRORS_RETURN 323; the latter does nothing but return the
- * error code to the caller. Section 14.7: files begin with it. Section 9.5.2: MPI_Comm_call_errhandler invokes the handler.
+ * error code to the caller. MPI-5.0 contradicts itself: the bit patterns of section 20.5 are 323 for MPI_ERRORS_ABORT and 322
+ * for MPI_ERRORS_RETURN. The MPI Forum's header (mpi-abi-stubs) had these until October 2025 and has followed A.1.1 since then:
+ * what is compiled with it, or with the mpi_abi.h of MPICH, meets the two exchanged.
+ * Section 14.7: files begin with MPI_ERRORS_RETURN. Section 9.5.2: MPI_Comm_call_errhandler invokes the handler.
  * expected: MPI_FILE_NULL has MPI_ERRORS_RETURN; MPI_Comm_call_errhandler of MPI_ERRORS_RETURN comes back.
  * observed: MPI_FILE_NULL has MPI_ERRORS_ABORT; without this check an error such as that of MPI_Send of -1 elements ends the
  * job. After MPI_Comm_set_errhandler of MPI_ERRORS_ABORT its code comes back.
