@@ -5,7 +5,8 @@ from __future__ import annotations
 import fnmatch
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
-from reports.evidence import NOT_RUN
+from reports.evidence import ENDS, NOT_RUN
 from runner.model import Target, Verdict, WrongUse
 
 KEYS = ("case", "library", "version", "transport", "np", "threads", "status", "sometimes", "damages", "reason", "link")
@@ -99,14 +100,19 @@ class Matcher:
 
 
 class Known:
-    """Known failures of any number of files. `apply` remembers which entries met a case, for `unused`."""
+    """Known failures of any number of files. `apply` remembers which entries met a case, for `unused` and `enough`."""
 
-    def __init__(self, entries: Iterable[Entry] = ()) -> None:
+    def __init__(self, entries: Iterable[Entry] = (), limit: int = 0) -> None:
         self.entries = list(entries)
+        self.limit = limit  # cases of a test that a failure may end before the rest of them is left out; 0: all
+        self._met: Counter[tuple[str, str, str]] = Counter()  # by target, table that may end a job, and test: cases
+        self._ended: Counter[tuple[str, str, str]] = Counter()  # and those that did
+        self._enough: dict[str, set[tuple[str, str]]] = {}  # by target: tables and tests of which enough has been seen
+        self._news: set[str] = set()  # targets of which `enough` has not told all yet
         self._targets: dict[str, Matcher] = {}
         self._fitting: set[Entry] = set()
         self._used: set[Entry] = set()
-        self._failed: set[Entry] = set()  # met a case that failed as expected
+        self._failed: set[Entry] = set()  # met a case that failed as expected, or was left out for that
 
     def apply(self, verdict: Verdict, target: Target) -> Verdict:
         """The verdict in the light of what is known; `extra` gains `known` (the reason), `known_link` and `found`.
@@ -118,6 +124,7 @@ class Known:
             return verdict
         matching = self._matching(verdict.case, target)
         self._used.update(matching)
+        self._count(verdict, target, {entry.where for entry in matching if not ENDS.isdisjoint(entry.status)})
         for entry in matching:
             if verdict.status in entry.status or (verdict.status == "pass" and not entry.sometimes):
                 if verdict.status != "pass":
@@ -128,6 +135,38 @@ class Known:
                     extra["reason"] = f"passed, but {entry.where} expects {' or '.join(sorted(entry.status))}"
                 return replace(verdict, status=status, extra=extra)
         return verdict
+
+    def _count(self, verdict: Verdict, target: Target, tables: Iterable[str]) -> None:
+        test = verdict.case.partition("/")[0]
+        for table in tables:
+            key = target.name, table, test
+            self._met[key] += 1
+            self._ended[key] += verdict.status in ENDS
+            if 0 < self.limit <= self._ended[key] and self._ended[key] * 2 >= self._met[key]:
+                some = self._enough.setdefault(target.name, set())
+                if (table, test) not in some:
+                    some.add((table, test))
+                    self._news.add(target.name)
+
+    def enough(self, cases: Sequence[str], target: Target) -> dict[str, str]:
+        """Those of `cases`, all that are left, that are not worth a launch each any more, and why.
+
+        A failure has ended `limit` cases of a test, and at least every other one that it fits. Nothing is told twice.
+        """
+        if target.name not in self._news:
+            return {}
+        self._news.remove(target.name)
+        known, found = self._enough[target.name], {}
+        for case in cases:
+            test = case.partition("/")[0]
+            for entry in self._matching(case, target):
+                if (entry.where, test) in known and not ENDS.isdisjoint(entry.status):
+                    ended = self._ended[target.name, entry.where, test]
+                    found[case] = f"left out, as {ended} cases of {test} have ended their job by this: {entry.reason}"
+                    self._used.add(entry)
+                    self._failed.add(entry)
+                    break
+        return found
 
     def again(self, record: Mapping[str, Any], target: Target) -> Verdict | None:
         """The verdict of a line of cases.jsonl by what is known now, or None when it stays as it is."""
@@ -195,9 +234,9 @@ class Known:
         return sentences
 
 
-def load(*paths: Path) -> Known:
+def load(*paths: Path, limit: int = 0) -> Known:
     """Read files of known failures. Raises WrongUse, one sentence with file, entry and what would be right."""
-    return Known(entry for path in paths for entry in _read(path))
+    return Known((entry for path in paths for entry in _read(path)), limit)
 
 
 def _read(path: Path) -> list[Entry]:

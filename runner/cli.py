@@ -286,6 +286,13 @@ def run_options(function: Decorated) -> Decorated:
         ),
         click.option("--known", multiple=True, metavar="FILE", help="TOML file of known failures; repeated."),
         click.option(
+            "--known-limit",
+            type=click.IntRange(0),
+            default=20,
+            metavar="N",
+            help="Once a known failure has ended N cases of a test, skip the rest of them; 0: never. Default: 20.",
+        ),
+        click.option(
             "--transport",
             multiple=True,
             metavar="LIST",
@@ -331,6 +338,7 @@ def _request(given: Mapping[str, Any], known: Sequence[Path], *, matrix: bool) -
         order=given["order"],
         shard=given["shard"],
         known=[str(path.absolute()) for path in known],
+        known_limit=given["known_limit"],
         preset=given["preset"],
         wishes=_wishes(given),
         argv=sys.argv[1:],

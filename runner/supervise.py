@@ -10,13 +10,14 @@ from __future__ import annotations
 import itertools
 import json
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import xxhash
 
+from reports.evidence import ENDS
 from runner.job import Job, JobRecord, NoStart, Reader, writing
 from runner.journal import Journal
 from runner.model import CannotRun, Options, Target, Verdict
@@ -26,7 +27,6 @@ PLAN_CAP = 100_000  # cases in one job
 ENDS_CAP = 50  # of them known to end their job now and then: each launch behind one reads all that is left of the plan
 _FAILED = {"fail", "crash", "timeout", "lost"}  # worth a retry
 _FINE = {"pass", "skip", "unsupported"}  # nothing to repeat
-_ENDS = {"crash", "timeout", "lost"}  # a case that comes to that ends its job
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,7 @@ def supervise(
     threaded: Callable[[str], bool] = lambda case: False,
     expected: Callable[[str], Collection[str]] = lambda case: (),
     damage: Callable[[str], str] = lambda case: "",
+    enough: Callable[[Sequence[str]], Mapping[str, str]] = lambda cases: {},
     alone: Callable[[str], bool] = lambda case: False,
     patience: Patience | None = None,
 ) -> list[JobRecord]:
@@ -76,7 +77,8 @@ def supervise(
     MPI_THREAD_MULTIPLE, which the others shall not have: they come last, in launches of their own. A case that is
     known to fail (`expected`, the statuses) is given less time. Cases that are known to leave a damaged process behind
     (`damage`, which defect it is) come behind the others, too: each defect in launches of its own, so that none else
-    suffers. Cases that are `alone` need a job each, and come last.
+    suffers. Cases that are `alone` need a job each, and come last. Of those that are known to end their job, and are
+    left, `enough` names the ones to skip, and why.
     With `binary` (the hash that `--list=build` prints) the ranks must have that binary, and verdicts that a killed
     runner had not yet written are recovered from the logs of its last job. Each batch of verdicts is in the journal
     before `on_verdicts` gets it. Where cases are known to end their job, the jobs behind it are launched ahead of need
@@ -87,7 +89,7 @@ def supervise(
     """
     run = Run(target, requirements, out, journal, options, on_verdicts, on_note, repeat, amend, binary)
     run.patience = patience or Patience()
-    run.expected = expected
+    run.expected, run.enough = expected, enough
     known = journal.statuses.get(target.name, {})
     todo = [case for case in dict.fromkeys(plan) if case not in known]
     several = options.threads == 1  # else every launch has MPI_THREAD_MULTIPLE
@@ -138,6 +140,7 @@ class Run:
         self.on_verdicts, self.on_note = on_verdicts, on_note
         self.patience = Patience()
         self.expected: Callable[[str], Collection[str]] = lambda case: ()
+        self.enough: Callable[[Sequence[str]], Mapping[str, str]] = lambda cases: {}
         self.kinds: dict[str, Kind] = {}  # cases of one kind may share a launch
         self.ending: set[str] = set()  # those that are known to end their job, at least now and then
         self.attempt = 1
@@ -167,6 +170,9 @@ class Run:
     def _jobs(self, todo: Sequence[str]) -> None:
         fruitless = failed_launches = 0
         while todo := [case for case in todo if case not in self.settled]:
+            if left_out := self.enough([case for case in todo if case in self.ending]):
+                self.judge([self.verdict(case, "skip", 0.0, {"reason": why}) for case, why in left_out.items()])
+                continue
             before = len(self.settled)
             kind, some = self.batch(todo, 0)
             job = self.spares.take(some) or Job(self, some, own=bool(kind[0]))
@@ -198,7 +204,7 @@ class Run:
     def ends_its_job(self, case: str) -> bool:
         """Whether this is known of it, at least now and then."""
         kind = self.kinds[case]
-        return bool(kind[0] or kind[2]) or not _ENDS.isdisjoint(self.expected(case))
+        return bool(kind[0] or kind[2]) or not ENDS.isdisjoint(self.expected(case))
 
     def verdict(self, case: str, status: str, seconds: float, extra: dict[str, Any]) -> Verdict:
         """A verdict with the fields that every line has."""

@@ -121,7 +121,9 @@ def test_the_same_where_they_are_known(tmp_path: Path, environment: dict[str, st
         f'[[known]]\ncase = [{names}]\n{status}\nreason = "planted"\nlink = "https://example.org/planted"\n'
     )
     out = tmp_path / "out"
-    done = assay(*options(out, tmp_path / "faults"), "--known", str(known), env=environment, seconds=1200)
+    done = assay(
+        *options(out, tmp_path / "faults"), "--known", str(known), "--known-limit", "0", env=environment, seconds=1200
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     check(out, faults)
     begun = [int((job / "go").read_text()) for job in out.glob("logs/*/job-*")]

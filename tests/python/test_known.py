@@ -141,6 +141,34 @@ def test_what_fails_sometimes_may_pass_and_is_reported_when_it_always_does(tmp_p
     assert entries.unused() == []
 
 
+def test_what_has_ended_enough_jobs_leaves_out_the_rest_of_its_cases(tmp_path: Path) -> None:
+    some = known(tmp_path, ENTRY.replace('"p2p.ring*/type=long_double_int/*"', '["p2p.ring*/n=*", "p2p.ring/m=*"]'))
+    some.limit = 2
+    where = target()
+    left = ["p2p.ring/n=8", "p2p.ring/m=9", "p2p.ring_persistent/n=8", "p2p.other"]
+
+    def ran(number: int, status: str) -> None:
+        some.apply(Verdict(f"p2p.ring/n={number}", where.name, status), where)
+
+    ran(0, "crash")
+    ran(1, "fail")
+    ran(2, "pass")
+    ran(3, "pass")
+    ran(4, "crash")  # two of five
+    assert some.enough(left, where) == {}
+    ran(5, "crash")
+    assert some.enough(left, target(version="4.2.0")) == {}, "on another target"
+    reason = "left out, as 3 cases of p2p.ring have ended their job by this: the last byte of a pair is lost"
+    assert some.enough(left, where) == dict.fromkeys(left[:2], reason)
+    assert some.enough(left, where) == {}, "nothing is told twice"
+    assert some.unused() == []
+
+    unlimited = known(tmp_path, ENTRY)
+    for number in range(300):
+        unlimited.apply(Verdict(f"{CASE}{number}", where.name, "crash"), where)
+    assert unlimited.enough([CASE], where) == {}
+
+
 def test_several_files_and_unused_entries(tmp_path: Path) -> None:
     first, second = tmp_path / "first.toml", tmp_path / "second.toml"
     first.write_text(ENTRY + '[[known]]\ncase="p2p.rnig/*"\nreason="r"\nlink="x.c"')

@@ -201,6 +201,29 @@ def test_cases_that_cannot_share_the_launch_have_theirs_ahead(tmp_path: Path) ->
     assert (second / "plan.txt").stat().st_mtime_ns < (first / "rank-0.events").stat().st_mtime_ns
 
 
+def test_what_is_known_well_enough_is_left_out(tmp_path: Path) -> None:
+    sick = [PLAN[1], PLAN[2], PLAN[4], PLAN[5]]
+    faults = {"pace": 0.1, "cases": {case: {"kind": "segv"} for case in sick}}
+    ended: list[str] = []
+
+    def amend(verdict: Verdict) -> Verdict:
+        ended.extend([verdict.case] if verdict.status == "crash" else [])
+        return verdict
+
+    def enough(cases: Sequence[str]) -> dict[str, str]:
+        return dict.fromkeys(cases, "seen often enough") if len(ended) >= 2 else {}
+
+    def expected(case: str) -> list[str]:
+        return ["crash"] if case in sick else []
+
+    outcome = run(tmp_path, PLAN, faults, expected=expected, amend=amend, enough=enough)
+    assert ended == sick[:2]
+    assert {line["case"]: line["status"] for line in outcome.lines} == {
+        case: "crash" if case in ended else "skip" if case in sick else "pass" for case in PLAN
+    }
+    assert {outcome.line(case)["reason"] for case in sick[2:]} == {"seen often enough"}
+
+
 def test_what_was_launched_ahead_leaves_out_what_did_not_end_its_job(tmp_path: Path) -> None:
     faults = {"pace": 0.2, "cases": {PLAN[3]: {"kind": "segv"}}}
     outcome = run(tmp_path, PLAN, faults, expected=lambda case: ["crash"] if case == PLAN[0] else [])
