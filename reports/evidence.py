@@ -79,7 +79,7 @@ class Evidence:
 
     def __init__(self, out: Path) -> None:
         self.out = out
-        self.run = _read_run(out / "run.json")
+        self.run = read_run(out / "run.json")
         self.warnings = [str(text) for text in self.run.get("warnings") or ()]
         self.about = {printable(about.get("name")): about for about in objects(self.run.get("targets"))}
         self.cases: dict[str, dict[str, Entry]] = {name: {} for name in self.about}
@@ -172,7 +172,8 @@ def _open(path: Path) -> Any:
         raise CannotRun(f"cannot read {path}: {error.strerror}") from error
 
 
-def _read_run(path: Path) -> dict[str, Any]:
+def read_run(path: Path) -> dict[str, Any]:
+    """run.json of a run. Raises WrongUse when it is none, CannotRun when it cannot be read."""
     if not path.exists():
         raise WrongUse(f"{path.parent} holds no run: there is no run.json; name the --out directory of an `assay run`")
     try:

@@ -107,8 +107,7 @@ class Known:
         self.limit = limit  # cases of a test that a failure may end before the rest of them is left out; 0: all
         self._met: Counter[tuple[str, str, str]] = Counter()  # by target, table that may end a job, and test: cases
         self._ended: Counter[tuple[str, str, str]] = Counter()  # and those that did
-        self._enough: dict[str, set[tuple[str, str]]] = {}  # by target: tables and tests of which enough has been seen
-        self._news: set[str] = set()  # targets of which `enough` has not told all yet
+        self._news: dict[str, set[tuple[str, str]]] = {}  # by target: tables and tests that `enough` is to tell of
         self._targets: dict[str, Matcher] = {}
         self._fitting: set[Entry] = set()
         self._used: set[Entry] = set()
@@ -143,24 +142,19 @@ class Known:
             self._met[key] += 1
             self._ended[key] += verdict.status in ENDS
             if 0 < self.limit <= self._ended[key] and self._ended[key] * 2 >= self._met[key]:
-                some = self._enough.setdefault(target.name, set())
-                if (table, test) not in some:
-                    some.add((table, test))
-                    self._news.add(target.name)
+                self._news.setdefault(target.name, set()).add((table, test))
 
     def enough(self, cases: Sequence[str], target: Target) -> dict[str, str]:
-        """Those of `cases`, all that are left, that are not worth a launch each any more, and why.
+        """Those of `cases`, all that are left, that are not worth a launch each any more, and why. Costs little mostly.
 
         A failure has ended `limit` cases of a test, and at least every other one that it fits. Nothing is told twice.
         """
-        if target.name not in self._news:
-            return {}
-        self._news.remove(target.name)
-        known, found = self._enough[target.name], {}
-        for case in cases:
+        news, found = self._news.pop(target.name, set()), {}
+        tests = {test for _, test in news}
+        for case in cases if news else ():
             test = case.partition("/")[0]
-            for entry in self._matching(case, target):
-                if (entry.where, test) in known and not ENDS.isdisjoint(entry.status):
+            for entry in self._matching(case, target) if test in tests else ():
+                if (entry.where, test) in news and not ENDS.isdisjoint(entry.status):
                     ended = self._ended[target.name, entry.where, test]
                     found[case] = f"left out, as {ended} cases of {test} have ended their job by this: {entry.reason}"
                     self._used.add(entry)

@@ -18,6 +18,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from reports.evidence import ENDS
 from runner import build, plan, targets
 from runner.build import REPO
 from runner.journal import Journal
@@ -356,7 +357,7 @@ class _Session:
                 return
             # A crash or a timeout ended the job: looking for more would cost a launch each time.
             patient = not one_is_enough and result.cases < TURNS * len(tests) and not tests <= set(result.catches)
-            if not patient or verdict.status in ("crash", "timeout", "lost"):
+            if not patient or verdict.status in ENDS:
                 raise _Enough
 
         fault = result.fault

@@ -25,7 +25,7 @@ from rich.table import Table
 from rich.text import Text
 
 from reports import known
-from reports.evidence import NOT_RUN, UNEXPECTED, Evidence, printable
+from reports.evidence import NOT_RUN, UNEXPECTED, Evidence, printable, read_run
 from reports.summary import widen
 from runner import build, targets
 from runner.model import CannotRun, Launch, Target, WrongUse
@@ -264,6 +264,8 @@ def check(
     `only`: parts of file names of reproducers, none for all. `evidence` is read after them, so that the run may go on
     beside them. Raises WrongUse and CannotRun.
     """
+    if evidence is not None:
+        read_run(evidence / "run.json")  # what is no run is refused before the work
     entries = known.load(*files).entries
     recipes, notes = _recipes(files, entries, only)
     found = Found([targets.resolve(spec) for spec in dict.fromkeys(specs)], notes=notes)

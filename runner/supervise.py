@@ -77,7 +77,7 @@ def supervise(
     MPI_THREAD_MULTIPLE, which the others shall not have: they come last, in launches of their own. A case that is
     known to fail (`expected`, the statuses) is given less time. Cases that are known to leave a damaged process behind
     (`damage`, which defect it is) come behind the others, too: each defect in launches of its own, so that none else
-    suffers. Cases that are `alone` need a job each, and come last. Of those that are known to end their job, and are
+    suffers. Cases that are `alone` need a job each, and come last. Of those that are
     left, `enough` names the ones to skip, and why.
     With `binary` (the hash that `--list=build` prints) the ranks must have that binary, and verdicts that a killed
     runner had not yet written are recovered from the logs of its last job. Each batch of verdicts is in the journal
@@ -170,7 +170,7 @@ class Run:
     def _jobs(self, todo: Sequence[str]) -> None:
         fruitless = failed_launches = 0
         while todo := [case for case in todo if case not in self.settled]:
-            if left_out := self.enough([case for case in todo if case in self.ending]):
+            if left_out := self.enough(todo):
                 self.judge([self.verdict(case, "skip", 0.0, {"reason": why}) for case, why in left_out.items()])
                 continue
             before = len(self.settled)

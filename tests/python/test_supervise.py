@@ -211,7 +211,7 @@ def test_what_is_known_well_enough_is_left_out(tmp_path: Path) -> None:
         return verdict
 
     def enough(cases: Sequence[str]) -> dict[str, str]:
-        return dict.fromkeys(cases, "seen often enough") if len(ended) >= 2 else {}
+        return {case: "seen often enough" for case in cases if case in sick and len(ended) >= 2}
 
     def expected(case: str) -> list[str]:
         return ["crash"] if case in sick else []
