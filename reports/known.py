@@ -15,12 +15,11 @@ from typing import Any
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
-from reports.evidence import ENDS, NOT_RUN
+from reports.evidence import ENDS, FAILED, NOT_RUN
 from runner.model import Target, Verdict, WrongUse
 
 KEYS = ("case", "library", "version", "transport", "np", "threads", "status", "sometimes", "damages", "reason", "link")
 FLAGS = ("sometimes", "damages")
-STATUSES = ("fail", "crash", "timeout", "lost")
 _CASE_GLOB = re.compile(r"[a-z0-9_.+=/*?\[\]!{,}-]+")
 
 
@@ -106,7 +105,8 @@ class Known:
         self.entries = list(entries)
         self.limit = limit  # cases of a test that a failure may end before the rest of them is left out; 0: all
         self._met: Counter[tuple[str, str, str]] = Counter()  # by target, table that may end a job, and test: cases
-        self._ended: Counter[tuple[str, str, str]] = Counter()  # and those that did
+        self._bad: Counter[tuple[str, str, str]] = Counter()  # those of them that failed
+        self._ended: Counter[tuple[str, str, str]] = Counter()  # and those that ended their job
         self._news: dict[str, set[tuple[str, str]]] = {}  # by target: tables and tests that `enough` is to tell of
         self._targets: dict[str, Matcher] = {}
         self._fitting: set[Entry] = set()
@@ -140,14 +140,16 @@ class Known:
         for table in tables:
             key = target.name, table, test
             self._met[key] += 1
+            self._bad[key] += verdict.status in FAILED
             self._ended[key] += verdict.status in ENDS
-            if 0 < self.limit <= self._ended[key] and self._ended[key] * 2 >= self._met[key]:
+            if 0 < self.limit <= self._ended[key] and self._bad[key] * 2 >= self._met[key]:
                 self._news.setdefault(target.name, set()).add((table, test))
 
     def enough(self, cases: Sequence[str], target: Target) -> dict[str, str]:
         """Those of `cases`, all that are left, that are not worth a launch each any more, and why. Costs little mostly.
 
-        A failure has ended `limit` cases of a test, and at least every other one that it fits. Nothing is told twice.
+        A failure has ended `limit` cases of a test, and at least every other one that it fits failed. Nothing is told
+        twice.
         """
         news, found = self._news.pop(target.name, set()), {}
         tests = {test for _, test in news}
@@ -304,8 +306,8 @@ def _entries(where: str, table: Any) -> list[Entry]:
         raise WrongUse(f'{where}: version {version!r} is not a range; write for example ">=4.0,<4.3"') from None
     status = table.get("status", ["fail"])
     status = [status] if isinstance(status, str) else status
-    if not isinstance(status, list) or not status or not all(one in STATUSES for one in status):
-        raise WrongUse(f"{where}: status is {table['status']!r}; it must be one of, or a list of, {' '.join(STATUSES)}")
+    if not isinstance(status, list) or not status or not all(one in FAILED for one in status):
+        raise WrongUse(f"{where}: status is {table['status']!r}; it must be one of, or a list of, {' '.join(FAILED)}")
     for key in FLAGS:
         if not isinstance(table.get(key, False), bool):
             raise WrongUse(f"{where}: {key} is {table[key]!r}; it must be true or false")

@@ -18,7 +18,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from reports.evidence import ENDS
+from reports.evidence import ENDS, FAILED
 from runner import build, plan, targets
 from runner.build import REPO
 from runner.journal import Journal
@@ -27,7 +27,6 @@ from runner.model import CannotRun, Options, Target, Verdict, WrongUse
 CATALOGUES = REPO / "faults"
 KINDS = ("fail", "crash", "timeout", "advisory")
 Axis = tuple[tuple[str, str], ...]
-BAD = frozenset({"fail", "crash", "timeout", "lost"})  # statuses of a failure that nobody expects
 WIDER = {"smoke": "quick", "quick": "standard"}  # where to look for a fault that the tier did not catch
 MOST_CASES = 4000  # of the wider tier, for one fault
 TURNS = 6  # cases of each test after which a fault that is caught needs no more
@@ -170,7 +169,7 @@ def message_of(verdict: Verdict) -> str:
 
 def take(result: Result, verdict: Verdict) -> bool:
     """Enter a verdict under the fault; whether it is a new catch by a test that had none."""
-    if verdict.status not in BAD:
+    if verdict.status not in FAILED:
         return False
     catch = Catch(verdict.case, verdict.status, message_of(verdict))
     if verdict.status not in result.fault.statuses:
@@ -291,10 +290,10 @@ class _Session:
 
             def judge(verdict: Verdict, target: Target = target, passing: set[str] = passing) -> None:
                 control.cases += 1
-                if verdict.status in BAD:
+                if verdict.status in FAILED:
                     control.unfit.add(verdict.case)
                     final = self.known.apply(verdict, target)
-                    if final.status in BAD:
+                    if final.status in FAILED:
                         control.failed.setdefault(
                             verdict.case, Catch(verdict.case, verdict.status, message_of(verdict))
                         )
@@ -350,7 +349,7 @@ class _Session:
 
         def judge(verdict: Verdict) -> None:
             result.cases += 1
-            if verdict.status in BAD and not self.passes(verdict.case, result.np, result.fault.strict):
+            if verdict.status in FAILED and not self.passes(verdict.case, result.np, result.fault.strict):
                 return
             take(result, verdict)
             if not result.catches:

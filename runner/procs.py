@@ -14,7 +14,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,6 +47,18 @@ def busyness(oversubscription: float) -> float:
     """By how much everything may take longer than on an idle machine with a core for each rank; at least 1."""
     load = os.getloadavg()[0] / (os.cpu_count() or 1)
     return max(1.0, min(load, MOST_LOAD), oversubscription)
+
+
+@contextmanager
+def going_first() -> Iterator[None]:
+    """`guard.go_first` for a while."""
+    policy, priority = os.sched_getscheduler(0), os.sched_getparam(0)
+    guard.go_first()
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            os.sched_setscheduler(0, policy, priority)
 
 
 class Rank:

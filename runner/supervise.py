@@ -17,15 +17,15 @@ from typing import Any
 
 import xxhash
 
-from reports.evidence import ENDS
+from reports.evidence import ENDS, FAILED
 from runner.job import Job, JobRecord, NoStart, Reader, writing
 from runner.journal import Journal
 from runner.model import CannotRun, Options, Target, Verdict
+from runner.procs import going_first
 from runner.spares import Spares
 
 PLAN_CAP = 100_000  # cases in one job
 ENDS_CAP = 50  # of them known to end their job now and then: each launch behind one reads all that is left of the plan
-_FAILED = {"fail", "crash", "timeout", "lost"}  # worth a retry
 _FINE = {"pass", "skip", "unsupported"}  # nothing to repeat
 
 
@@ -107,12 +107,13 @@ def supervise(
                 ends += 1
     if todo and binary:
         run.recover(set(todo))
-    for attempt in range(1, options.retries + 2):
-        run.attempt = attempt
-        if attempt > 1:
-            todo = list(run.again)
-            run.settled.clear()
-        run.jobs(todo)
+    with going_first():
+        for attempt in range(1, options.retries + 2):
+            run.attempt = attempt
+            if attempt > 1:
+                todo = list(run.again)
+                run.settled.clear()
+            run.jobs(todo)
     return run.records
 
 
@@ -220,8 +221,8 @@ class Run:
                 self._retried(verdict)
         final = verdicts
         if self.options.retries >= self.attempt:
-            self.again.update((verdict.case, verdict) for verdict in verdicts if verdict.status in _FAILED)
-            final = [verdict for verdict in verdicts if verdict.status not in _FAILED]
+            self.again.update((verdict.case, verdict) for verdict in verdicts if verdict.status in FAILED)
+            final = [verdict for verdict in verdicts if verdict.status not in FAILED]
         if self.repeat:
             for verdict in final:
                 if verdict.status not in _FINE:

@@ -131,6 +131,32 @@ def test_the_same_where_they_are_known(tmp_path: Path, environment: dict[str, st
 
 
 @pytest.mark.usefixtures("nothing_left")
+def test_a_known_failure_that_ended_five_cases_leaves_out_the_rest(tmp_path: Path, environment: dict[str, str]) -> None:
+    """Only cases that it fits, each with the reason; jobs launched ahead may end some more than five."""
+    faults = draw(seed=4)
+    plant(faults, tmp_path / "faults")
+    fitting = {f"self.ring/number={case:04}/comm=world" for case in faults}
+    known = tmp_path / "known.toml"
+    known.write_text(
+        f"[[known]]\ncase = {json.dumps(sorted(fitting))}\n"
+        'status = ["fail", "crash", "timeout"]\nreason = "planted"\nlink = "https://example.org/planted"\n'
+    )
+    out = tmp_path / "out"
+    done = assay(
+        *options(out, tmp_path / "faults"), "--known", str(known), "--known-limit", "5", env=environment, seconds=1200
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = [json.loads(line) for line in (out / "cases.jsonl").read_text().splitlines()]
+    statuses = {line["case"]: line["status"] for line in lines}
+    assert len(lines) == len(statuses) == CASES
+    assert {case for case, status in statuses.items() if status != "pass"} == fitting
+    ended = sum(line.get("found") in ("crash", "timeout") for line in lines)
+    left_out = [line["reason"] for line in lines if line["status"] == "skip"]
+    assert ended >= 5 and len(left_out) >= 10, Counter(statuses.values())
+    assert all("ended their job by this: planted" in reason for reason in left_out)
+
+
+@pytest.mark.usefixtures("nothing_left")
 def test_the_same_with_the_runner_killed_three_times(tmp_path: Path, environment: dict[str, str]) -> None:
     faults = draw(seed=2)
     plant(faults, tmp_path / "faults")

@@ -1,6 +1,8 @@
-"""What a busy machine does to time budgets."""
+"""What a busy machine does to time budgets, and to those who watch."""
 
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -17,3 +19,24 @@ def test_budgets_grow_with_load_up_to_a_bound(
     cores = os.cpu_count() or 1
     monkeypatch.setattr(os, "getloadavg", lambda: (load_per_core * cores, 0.0, 0.0))
     assert procs.busyness(oversubscription) == pytest.approx(factor)
+
+
+def test_who_watches_goes_first_but_not_what_is_watched() -> None:
+    before = os.sched_getscheduler(0)
+    trial = [sys.executable, "-c", "import os; os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))"]
+    permitted = subprocess.run(trial, capture_output=True, check=False).returncode == 0
+    with procs.going_first():
+        ask = [sys.executable, "-c", "import os; print(os.sched_getscheduler(0))"]
+        assert int(subprocess.run(ask, capture_output=True, text=True, check=True).stdout) == os.SCHED_OTHER
+        now = os.sched_getscheduler(0)
+    assert os.sched_getscheduler(0) == before
+    assert now == (os.SCHED_RR | os.SCHED_RESET_ON_FORK if permitted else before)
+
+
+def test_nothing_changes_where_it_is_not_permitted(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "sched_setscheduler", refuse)
+    with procs.going_first():
+        assert os.sched_getscheduler(0) == os.SCHED_OTHER
