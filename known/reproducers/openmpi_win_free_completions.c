@@ -6,7 +6,7 @@
  * observed: a segmentation fault in a later call: am_rdma_descriptor_complete reads the module that ompi_osc_rdma_free has
  *   released (Open MPI 5.0.11). mallopt(M_PERTURB) overwrites what is freed, so that each such read is seen.
  */
-// run: np=4 timeout=60
+// run: np=4 timeout=60 by=timing
 #include <malloc.h>
 #include <mpi.h>
 #include <signal.h>
