@@ -21,9 +21,9 @@ from runner.model import CannotRun, WrongUse
 
 STATUSES = ("pass", "fail", "crash", "timeout", "lost", "xfail", "xpass", "flaky", "skip", "unsupported")
 WORST_FIRST = ("crash", "timeout", "fail", "lost", "xpass", "flaky", "xfail", "pass", "skip", "unsupported")
-UNEXPECTED = frozenset({"fail", "crash", "timeout", "lost", "xpass"})  # these fail the run
-NOT_RUN = frozenset({"skip", "unsupported"})
 FAILED = ("fail", "crash", "timeout", "lost")  # before known failures are looked at
+UNEXPECTED = frozenset({*FAILED, "xpass"})  # these fail the run
+NOT_RUN = frozenset({"skip", "unsupported"})
 ENDS = frozenset({"crash", "timeout", "lost"})  # these end their job: one more launch for each
 
 # Not allowed in XML 1.0 (section 2.2), and an escape sequence must not reach the reader's terminal.
