@@ -3,10 +3,12 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from runner import procs
+from runner.model import Launch
 
 
 @pytest.mark.parametrize(
@@ -31,6 +33,18 @@ def test_who_watches_goes_first_but_not_what_is_watched() -> None:
         now = os.sched_getscheduler(0)
     assert os.sched_getscheduler(0) == before
     assert now == (os.SCHED_RR | os.SCHED_RESET_ON_FORK if permitted else before)
+
+
+def test_sleeps_of_what_is_watched_are_as_long_as_ever(tmp_path: Path) -> None:
+    with procs.going_first():
+        guarded = procs.Guarded(Launch(["cat", "/proc/self/timerslack_ns"], {}), tmp_path)
+        try:
+            assert procs.wait_for([guarded.fd], 60.0)
+            guarded.listen()
+        finally:
+            guarded.end()
+    assert guarded.ended == "exit 0"
+    assert (tmp_path / "stdout").read_text() == "50000\n"
 
 
 def test_nothing_changes_where_it_is_not_permitted(monkeypatch: pytest.MonkeyPatch) -> None:
