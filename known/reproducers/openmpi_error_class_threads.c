@@ -6,7 +6,7 @@
  * expected: every call gives a class that no other call gave.
  * observed: a few of the classes are given to two threads, or the process crashes or hangs (Open MPI 4.1, 5.0).
  */
-// run: np=1 timeout=60 runs=20 flags=-pthread
+// run: np=1 timeout=60 runs=20 flags=-pthread by=timing
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
