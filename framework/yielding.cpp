@@ -1,5 +1,7 @@
 #include "framework/yielding.hpp"
 
+#include "framework/calls.hpp"
+
 #include <cstdio>
 #include <cstdlib>
 #include <dlfcn.h>
@@ -28,14 +30,22 @@ bool yields_polls() { return polls_before_yield() > 0; }
 void polled(bool found) {
     thread_local long idle = 0;
     if (found) idle = 0;
-    else if (yields_polls() && ++idle > polls_before_yield()) sched_yield();
+    else if (yields_polls() && ++idle > polls_before_yield()) {
+        idle = 0;
+        sched_yield();
+    }
 }
 
 void yield_among_threads() { among_threads = yields_polls(); }
 
 int give_core_away() {
-    constexpr int every = 32;
+    constexpr int every = 128;
     thread_local int yields = 0;
+    thread_local char const* waits_in = nullptr;
+    if (char const* const procedure = last_call.name; procedure != waits_in) {
+        waits_in = procedure;
+        yields = 0;
+    }
     bool const sleeps = among_threads || (yields_polls() && ++yields % every == 0);
     if (!sleeps) return static_cast<int>(syscall(SYS_sched_yield));
     timespec const shortest{0, 1};

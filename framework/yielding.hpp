@@ -1,12 +1,13 @@
 // The time slices of ranks that share a core. Some libraries spin while they wait, so that a message takes as long as the
 // slices of all other ranks of the core together: milliseconds instead of microseconds.
 //
-// With ASSAY_YIELD_POLLS=N a rank yields its core once UCX or libfabric has found nothing N times in a row: this costs nothing while
-// there are messages. It works where one of them is what the library waits for: ucx_yielding.cpp and ofi_yielding.cpp stand
-// between the two.
+// With ASSAY_YIELD_POLLS=N a rank yields its core each time that UCX or libfabric has found nothing more than N times in a row. It
+// works where the library looks there while it waits, whether or not that is where the message comes: ucx_yielding.cpp and
+// ofi_yielding.cpp stand between the two.
 //
 // The kernel takes a task that yields for one that has had its time slice, so that a rank that has yielded for long waits for as long
-// once a message is there. So every 32nd sched_yield sleeps for the shortest time that there is instead.
+// once a message is there. So every 128th sched_yield in one MPI procedure sleeps for the shortest time that there is instead; where
+// the procedures change, nobody has waited for long, and a timer costs more than a message.
 //
 // Where several threads of a rank wait, one that lets go of the library's lock and yields has the lock again before another thread
 // that waits for it has got a core. So in such jobs each sched_yield sleeps: milliseconds become microseconds.

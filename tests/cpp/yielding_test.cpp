@@ -1,5 +1,7 @@
 #include "framework/yielding.hpp"
 
+#include "framework/calls.hpp"
+
 #include <cstdlib>
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -31,9 +33,11 @@ extern "C" int sched_yield() noexcept {
 TEST(Yielding, PollsThatFindNothingYieldAndOthersDoNot) {
     EXPECT_EQ(yields_of(1, 100), 0);
     EXPECT_EQ(yields_of(0, 20), 0) << "the first polls may find something yet";
-    EXPECT_EQ(yields_of(0, 5), 5);
+    EXPECT_EQ(yields_of(0, 1), 1);
+    EXPECT_EQ(yields_of(0, 20), 0) << "and so may the first behind a yield";
+    EXPECT_EQ(yields_of(0, 22), 2);
     EXPECT_EQ(yields_of(1, 1), 0);
-    EXPECT_EQ(yields_of(0, 21), 1) << "what was found starts the count again";
+    EXPECT_EQ(yields_of(0, 20), 0) << "what was found starts the count again";
     EXPECT_EQ(yields_of(1, 1), 0);
 }
 
@@ -47,15 +51,15 @@ TEST(Yielding, ReadsOfAQueueOfLibfabricThatFindNothingYield) {
     int before = yields;
     EXPECT_EQ(read_queue(20, 0), 20);
     EXPECT_EQ(yields, before);
-    EXPECT_EQ(read_queue(5, 0), 5);
-    EXPECT_EQ(yields - before, 5);
-    EXPECT_EQ(read_queue(5, 1), 5);
-    EXPECT_EQ(yields - before, 10);
+    EXPECT_EQ(read_queue(1, 0), 1);
+    EXPECT_EQ(yields - before, 1);
+    EXPECT_EQ(read_queue(21, 1), 21);
+    EXPECT_EQ(yields - before, 2);
 }
 
 // The thread sleeps, so that it gives its core away to whoever waits: the kernel counts that, and nothing for a mere sched_yield
 // with nobody else there.
-TEST(Yielding, IsSleepingNowAndThenAndAlwaysAmongThreads) {
+TEST(Yielding, SleepsInALongWaitAndAlwaysAmongThreads) {
     auto const given_away = [](int times) {
         rusage before{}, after{};
         getrusage(RUSAGE_THREAD, &before);
@@ -63,8 +67,15 @@ TEST(Yielding, IsSleepingNowAndThenAndAlwaysAmongThreads) {
         getrusage(RUSAGE_THREAD, &after);
         return after.ru_nvcsw - before.ru_nvcsw;
     };
-    EXPECT_LT(given_away(20), 20);
-    EXPECT_GE(given_away(64), 2) << "every 32nd one sleeps";
+    assay::entering("MPI_Recv");
+    EXPECT_GE(given_away(1280), 10) << "every 128th one sleeps";
+    long slept = 0;
+    for (int i = 0; i < 10; ++i)
+        for (char const* const procedure : {"MPI_Send", "MPI_Recv"}) {
+            assay::entering(procedure);
+            slept += given_away(100);
+        }
+    EXPECT_LT(slept, 2000 / 128 - 5) << "the count starts again in each procedure";
     assay::yield_among_threads();
     EXPECT_GE(given_away(20), 20);
 }

@@ -151,9 +151,9 @@ def test_environment_and_preload_reach_the_ranks_only() -> None:
     ("version", "np", "settings"),
     [
         ("5.0.2", 2, {}),
-        ("5.0.2", 4, {"ASSAY_YIELD_POLLS": "20"}),
-        ("4.0.3", 4, {"ASSAY_YIELD_POLLS": "20"}),
-        ("", 4, {"ASSAY_YIELD_POLLS": "20"}),
+        ("5.0.2", 4, {"ASSAY_YIELD_POLLS": "5"}),
+        ("4.0.3", 4, {"ASSAY_YIELD_POLLS": "5"}),
+        ("", 4, {"ASSAY_YIELD_POLLS": "5"}),
     ],
 )
 def test_settings_of_mpich_for_busy_cores(version: str, np: int, settings: dict[str, str]) -> None:
