@@ -5,14 +5,16 @@
  * expected: OK.
  * observed: a segmentation fault in a later call: am_rdma_descriptor_complete reads the module that ompi_osc_rdma_free has
  *   released (Open MPI 5.0.11). mallopt(M_PERTURB) overwrites what is freed, so that each such read is seen.
- *   A race: on an idle machine it is mostly OK, beside other load often not (4 times of 5).
+ *   A race, lost by a rank that loses its core between two looks for messages: a timer makes each rank pause wherever it is.
  */
-// run: np=4 timeout=60 by=timing
+// run: np=4 timeout=60
 #include <malloc.h>
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 static void crashed(int number) {
@@ -22,12 +24,22 @@ static void crashed(int number) {
     _exit(1);
 }
 
+static void pause_here(int number) {
+    struct timespec const away = {0, 300000};
+    (void)number;
+    nanosleep(&away, NULL);
+}
+
 int main(int argc, char** argv) {
-    enum { pieces = 256, rounds = 100 };
+    enum { pieces = 256, rounds = 300 };
     int rank, size, flag;
     MPI_Init(&argc, &argv);
     signal(SIGSEGV, crashed);
     mallopt(M_PERTURB, 0x5a);
+    struct timeval const every = {0, 400};
+    struct itimerval const often = {every, every};
+    signal(SIGALRM, pause_here);
+    setitimer(ITIMER_REAL, &often, NULL);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     MPI_Datatype every_other;
