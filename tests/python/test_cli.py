@@ -13,8 +13,10 @@ from typing import Any
 
 import pytest
 
-from runner import build, cli, doctor, targets
+from runner import build, cli, doctor, options, targets
 from runner.commands import run as run_command
+from runner.model import Options
+from runner.plan import Selection
 
 REPO = Path(__file__).resolve().parents[2]
 FAKE = Path(__file__).with_name("fake_suite.py")
@@ -158,7 +160,7 @@ def test_selection_that_matches_nothing_writes_nothing(world: World, capsys: pyt
     ],
 )
 def test_globs_of_cases_may_have_braces(given: list[str], globs: list[str]) -> None:
-    assert sorted(cli.globs(given)) == sorted(globs)
+    assert sorted(options.globs(given)) == sorted(globs)
 
 
 def test_resume_runs_what_is_left(world: World) -> None:
@@ -321,7 +323,7 @@ def test_doctor(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[s
 
 def test_run_record_without_targets_cannot_be_resumed(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     world.out.mkdir()
-    record = run_command.Request(["mpich@9.9"], [2], cli.Selection(), cli.Options()).record()
+    record = run_command.Request(["mpich@9.9"], [2], Selection(), Options()).record()
     (world.out / "run.json").write_text(json.dumps({"format": 1, **record, "finished": False}))
     assert cli.main(["resume", "out"]) == 2
     assert "run again" in says(capsys)

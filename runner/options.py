@@ -1,0 +1,282 @@
+"""Options that commands share, and what they ask for."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from runner.model import Options, WrongUse
+from runner.plan import ORDERS, TIERS, Selection, must_be_one_of
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+# Axes with an option of their own; any other is reached by --axis.
+AXES = {
+    "comm": "communicators",
+    "type": "datatypes",
+    "count": "message sizes, in elements",
+    "mode": "send modes",
+    "tag": "tags",
+    "root": "roots",
+    "op": "reduction operations",
+    "placement": "where buffers lie",
+}
+
+
+def target_options(function: Decorated) -> Decorated:
+    """--mpi, --np and how ranks are started."""
+    for option in reversed(
+        [
+            click.option(
+                "--mpi",
+                multiple=True,
+                metavar="SPEC",
+                help="MPI library: mpich@V, openmpi@V, impi@V, debian:mpich, debian:openmpi, path:DIR, mpicc=FILE, "
+                "abi:DIR; or ofi, ucx: libfabric, UCX without MPI. Comma list or repeated. Default: MPICH.",
+            ),
+            click.option(
+                "--np", multiple=True, metavar="N", help="Number of ranks; comma list or repeated. Default: 2."
+            ),
+            click.option("--force-np", is_flag=True, help="Also start far more ranks than there are cores."),
+            click.option(
+                "--launcher",
+                default="mpiexec",
+                metavar="HOW",
+                help="mpiexec (the library's own), srun, or a template such as 'srun -n {np} {command}'.",
+            ),
+            click.option("--env", multiple=True, metavar="NAME=VALUE", help="Environment of the ranks only; repeated."),
+            click.option("--preload", multiple=True, metavar="LIB", help="LD_PRELOAD of the ranks only; repeated."),
+            click.option("--defaults", is_flag=True, help="Leave the library's own settings for busy cores alone."),
+            click.option(
+                "--preset", default="release", metavar="NAME", help="Build: release, debug, asan, tsan, coverage."
+            ),
+        ]
+    ):
+        function = option(function)
+    return function
+
+
+def selection_options(function: Decorated) -> Decorated:
+    """Which cases. In every list `^name` excludes."""
+    options = [
+        click.option("--tier", default="quick", metavar="|".join(TIERS), help="How many combinations. Default: quick."),
+        click.option("--seed", default=1, metavar="N", type=click.IntRange(0, 2**64 - 1), help="Default: 1."),
+        click.option("--profile", metavar="NAME", help="A set of tests and values, for example keller-2008."),
+        click.option("--suite", multiple=True, metavar="LIST", help="Suites: env, p2p, …"),
+        *(
+            click.option(f"--{axis}", f"axis_{axis}", multiple=True, metavar="LIST", help=f"Only these {what}.")
+            for axis, what in AXES.items()
+        ),
+        click.option("--axis", multiple=True, metavar="NAME=LIST", help="Only these values of any axis; repeated."),
+        click.option("--select", multiple=True, metavar="GLOB", help="Only case names that match; {a,b} is a or b."),
+        click.option(
+            "--threads", default=1, metavar="N", type=click.IntRange(1, 256), help="Threads a rank. Default: 1."
+        ),
+    ]
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def comma_list(words: Iterable[str]) -> list[str]:
+    """`("a,b", "c")` → [a, b, c]."""
+    return [part.strip() for word in words for part in word.split(",") if part.strip()]
+
+
+def globs(words: Iterable[str]) -> list[str]:
+    """As comma_list, and `{a,b}` is a or b, as in lists of known failures: `("x/{a,b}",)` → [x/a, x/b]."""
+    found: dict[str, None] = {}
+    waiting = list(reversed(list(words)))
+    while waiting:
+        word = waiting.pop()
+        if braces := re.search(r"\{([^{}]*)\}", word):
+            before, behind = word[: braces.start()], word[braces.end() :]
+            waiting += [before + part + behind for part in reversed(braces[1].split(","))]
+        elif set("{}") & set(word):
+            raise WrongUse(f"--select {word}: braces that do not pair up; {{a,b}} is a or b")
+        else:
+            found |= dict.fromkeys(comma_list([word]))
+    return list(found)
+
+
+def mpis_of(given: Sequence[str], suites: Sequence[str] = ()) -> list[str]:
+    """The libraries that are named; a framework alone where only the suite about it is."""
+    from runner import targets
+    from runner.native import NATIVE
+
+    wanted = comma_list(suites)
+    named = comma_list(given) or (wanted if len(wanted) == 1 and wanted[0] in NATIVE else [targets.known()["default"]])
+    for name in named:
+        if name in NATIVE and set(named) != {name}:
+            raise WrongUse(
+                f"--mpi {','.join(named)}: {name} is no MPI library and has a suite of its own: name it alone"
+            )
+    return named
+
+
+def mpis_for(command: str, given: Sequence[str]) -> list[str]:
+    """The libraries that are named, for commands that are about MPI."""
+    from runner.native import NATIVE
+
+    named = mpis_of(given)
+    if named[0] in NATIVE:
+        raise WrongUse(f"assay {command}: --mpi {named[0]} names no MPI library")
+    return named
+
+
+def mpi_for(command: str, given: Sequence[str]) -> str:
+    """The one library that is named, for commands that are about one."""
+    mpis = mpis_for(command, given)
+    if len(mpis) > 1:
+        raise WrongUse(f"assay {command}: name one --mpi")
+    return mpis[0]
+
+
+def _axis_of_transports(specs: Sequence[str], framework: str) -> list[str]:
+    """--transport without MPI: the axis of this name, with the names of transports as they stand in cases."""
+    if "own" in specs:
+        raise WrongUse(f"--transport own: {framework} has no choice here; name transports, or none for all there are")
+    if words := [spec for spec in specs if ":" in spec]:
+        raise WrongUse(
+            f"--transport {words[0]}: all transports run in one set of processes; use --env ASSAY_TRANSPORT=SWITCH"
+        )
+    return [spec.replace(";", "+") for spec in specs]
+
+
+def nps_of(given: Sequence[str]) -> list[int]:
+    """The numbers of ranks that are named; 2 without any."""
+    numbers = []
+    for word in comma_list(given) or ["2"]:
+        if not re.fullmatch(r"[0-9]{1,7}", word):
+            raise WrongUse(f"--np {word}: not a number of ranks; for example --np 2,4")
+        numbers.append(int(word))
+    return numbers
+
+
+def selection_of(given: Mapping[str, Any]) -> Selection:
+    """The cases that selection_options name."""
+    axes: dict[str, list[str]] = {}
+    for axis in AXES:
+        if values := comma_list(given[f"axis_{axis}"]):
+            axes[axis] = values
+    for word in given["axis"]:
+        axis, separator, values = word.partition("=")
+        if not separator or not axis or not comma_list([values]):
+            raise WrongUse(f"--axis {word}: use NAME=LIST, for example --axis comm=world,^null")
+        axes.setdefault(axis, []).extend(comma_list([values]))
+    must_be_one_of("tier", given["tier"], TIERS)
+    return Selection(
+        given["tier"],
+        given["seed"],
+        given["profile"],
+        comma_list(given["suite"]),
+        axes,
+        globs(given["select"]),
+        given["threads"],
+    )
+
+
+def wishes_of(given: Mapping[str, Any]) -> Any:
+    """How ranks are to be started, from what target_options give."""
+    from runner.targets import LaunchWishes
+
+    environment = {}
+    for word in given["env"]:
+        name, separator, value = word.partition("=")
+        if not separator or not name:
+            raise WrongUse(f"--env {word}: use NAME=VALUE")
+        environment[name] = value
+    preload = [Path(path).absolute() for path in given["preload"]]
+    for path in preload:
+        if not path.is_file():
+            raise WrongUse(f"--preload {path}: there is no such library")
+    return LaunchWishes(given["launcher"], environment, preload, given["defaults"], given["force_np"])
+
+
+def run_options(function: Decorated) -> Decorated:
+    """How cases are run and judged."""
+    options = [
+        click.option(
+            "--order", default="listed", metavar="|".join(ORDERS), help="Order of the cases. Default: listed."
+        ),
+        click.option("--shard", metavar="I/N", help="Every N-th case, beginning with the I-th."),
+        click.option(
+            "--repeat", default=1, metavar="N", type=click.IntRange(1), help="Run each case N times in a row."
+        ),
+        click.option(
+            "--retries", default=0, metavar="N", type=click.IntRange(0, 100), help="Repeat failed cases: flaky or not?"
+        ),
+        click.option("--strict", is_flag=True, help="What the standard only advises fails a case, too."),
+        click.option(
+            "--timeout-scale",
+            default=1.0,
+            metavar="X",
+            type=click.FloatRange(0.01, 1000),
+            help="More time for each case.",
+        ),
+        click.option("--known", multiple=True, metavar="FILE", help="TOML file of known failures; repeated."),
+        click.option(
+            "--known-limit",
+            type=click.IntRange(0),
+            default=20,
+            metavar="N",
+            help="Once a known failure has ended N cases of a test, skip the rest of them; 0: never. Default: 20.",
+        ),
+        click.option(
+            "--transport",
+            multiple=True,
+            metavar="LIST",
+            help="What ranks talk over: own (the library's choice), assay_tcp:no_rma, tcp, ucx, …. Default: own. "
+            "With --mpi ofi: libfabric's providers, with --mpi ucx: UCX's transports. Default: all.",
+        ),
+        click.option(
+            "--out", metavar="DIR", help="Folder for the results. Default: assay-out/<date>, and assay-out/latest."
+        ),
+    ]
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def request_of(given: Mapping[str, Any], known: Sequence[Path], *, matrix: bool) -> Any:
+    """A request to run, from what target_options, selection_options and run_options give."""
+    from runner.commands import run as command
+    from runner.native import NATIVE
+
+    mpis, transports = mpis_of(given["mpi"], given["suite"]), comma_list(given["transport"])
+    if transports and mpis[0] in NATIVE:
+        values = _axis_of_transports(transports, NATIVE[mpis[0]].framework)
+        given = {**given, "axis": [*given["axis"], f"transport={','.join(values)}"]}
+        transports = []
+    selection = selection_of(given)
+    if selection.threads > 1 and mpis[0] in NATIVE:
+        raise WrongUse(f"--threads {selection.threads}: --suite {mpis[0]} runs each case in one thread a rank")
+    must_be_one_of("order", given["order"], ORDERS)
+    options = Options(
+        selection.seed,
+        selection.threads,
+        given["repeat"],
+        given["retries"],
+        given["strict"],
+        given["timeout_scale"],
+    )
+    return command.Request(
+        mpi=mpis,
+        np=nps_of(given["np"]),
+        selection=selection,
+        options=options,
+        order=given["order"],
+        shard=given["shard"],
+        known=[str(path.absolute()) for path in known],
+        known_limit=given["known_limit"],
+        preset=given["preset"],
+        wishes=wishes_of(given),
+        argv=sys.argv[1:],
+        matrix=matrix,
+        transports=transports or ["own"],
+    )
