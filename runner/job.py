@@ -309,7 +309,7 @@ class Job:
             budget *= patience.slow if slow and not known else less
             there = [self.ranks[log.rank] for log in living]
             spent = stall.look(now, index, there, patience.unseen * less, budget, idle)
-            if spent and stall.idle < idle and not (known or slow) and run.hung < patience.doubts:
+            if spent and stall.slow and not (known or slow) and run.hung < patience.doubts:
                 self.reader.slow[index] = spent
                 run.on_note(f"{run.target.name}: {self.names[index]} takes long and is given more time: slow, or hung?")
             elif spent and self._ask(index):

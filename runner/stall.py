@@ -8,7 +8,9 @@ from runner.procs import Rank, Sample
 
 
 class Stall:
-    """How much time the earliest unfinished case has taken: CPU time of its ranks, and time in which none worked."""
+    """How much time the earliest unfinished case has taken: CPU time of its ranks, and time in which none worked or one
+    was stopped.
+    """
 
     def __init__(self) -> None:
         self.index = -1
@@ -17,6 +19,8 @@ class Stall:
     def _restart(self, now: float) -> None:
         self.since = now
         self.idle = 0.0
+        self.stopped = 0.0
+        self.slow = False  # whether the case may have used its time well
         self.sampled = 0.0
         self.first: dict[int, float] = {}
         self.cpu: dict[int, float] = {}
@@ -40,12 +44,16 @@ class Stall:
         # A rank that is ready to run but does not get a core is not idle: the machine is busy.
         if not any(found.state == "R" for found in samples.values()):
             self.idle += max(0.0, elapsed - burnt)
+        # By SIGSTOP, not by a debugger ("t"): it goes on only if somebody sends SIGCONT, and others may spin for it.
+        stopped = any(found.state == "T" for found in samples.values())
+        self.stopped = self.stopped + elapsed if stopped else 0.0
         for pid, found in samples.items():
             self.cpu[pid] = found.cpu
             self.first.setdefault(pid, found.cpu)
         used = max((found.cpu - self.first[pid] for pid, found in samples.items()), default=0.0)
-        if used >= budget:
-            return f"{used:.1f} s of CPU time"
+        self.slow = self.idle < idle_budget and self.stopped < budget
+        if self.stopped >= budget:
+            return f"{self.stopped:.1f} s in which a rank was stopped"
         if self.idle >= idle_budget:
             return f"{self.idle:.1f} s in which no rank used the CPU"
-        return ""
+        return f"{used:.1f} s of CPU time" if used >= budget else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import time
 from collections.abc import Sequence
@@ -88,6 +89,7 @@ def test_hang_of_a_rank(tmp_path: Path, kind: str) -> None:
     assert {entry["rank"] for entry in line["waiting"]} == {1, 2}
     assert all(entry["stack"] for entry in line["waiting"])
     assert ("no answer" in line["reason"]) == (kind == "stop")
+    assert ("in which a rank was stopped" in line["reason"]) == (kind == "stop")
     assert outcome.ends == ["timeout", "complete"]
 
 
@@ -430,6 +432,35 @@ def test_time_in_which_the_runner_was_stopped_counts_as_one_second() -> None:
         rank.close()
         child.kill()
         child.wait()
+
+
+def test_a_stopped_rank_is_not_slow_while_others_spin_for_it() -> None:
+    children = [subprocess.Popen(["sleep", "60"]), subprocess.Popen(["sh", "-c", "while :; do :; done"])]
+    ranks = [Rank(child.pid, os.uname().nodename) for child in children]
+
+    def look(now: float) -> str:
+        return stall.look(now, 0, ranks, 0.0, 3.0, 30.0)
+
+    def signalled(number: signal.Signals, state: str) -> None:
+        ranks[0].send(number)
+        while (found := ranks[0].look()) and found.state != state:
+            time.sleep(0.01)
+
+    try:
+        stall = Stall()
+        signalled(signal.SIGSTOP, "T")
+        assert [look(100.0), look(101.0), look(102.0)] == ["", "", ""]
+        signalled(signal.SIGCONT, "S")
+        assert look(103.0) == ""
+        signalled(signal.SIGSTOP, "T")
+        assert [look(104.0), look(105.0)] == ["", ""]
+        assert look(106.0) == "3.0 s in which a rank was stopped"
+        assert not stall.slow
+    finally:
+        for rank, child in zip(ranks, children, strict=True):
+            rank.close()
+            child.kill()
+            child.wait()
 
 
 def test_where_much_hangs_nothing_is_thought_to_be_slow(tmp_path: Path) -> None:
