@@ -174,11 +174,13 @@ def crashed(dead: Sequence[Dead], np: int, launcher_killed_at: int | None) -> Bl
 
 
 def last_speakers(dead: Sequence[Dead], said: Sequence[tuple[int, int, str]]) -> Blame | None:
-    """Who is to blame when no rank logged how it died, because the launcher killed all of them at once, as some do when
-    the library aborts: the ranks that wrote to standard error within their last case, if that is the same one.
-    `said` is (rank, case, text).
+    """Who is to blame when no culprit logged how it died, as the launcher killed all ranks at once, as some do when
+    the library aborts: the ranks that wrote to standard error within their last case, if that is the same one. Who left
+    by exit or abort in a later case, and wrote nothing, had been told to. `said` is (rank, case, text).
     """
-    if len({index for _, index, _ in said}) != 1 or any(map(_own_end, dead)):
+    if len({index for _, index, _ in said}) != 1:
+        return None
+    if any(_own_end(one) and not (_exit_or_abort(one) and one.index > said[0][1]) for one in dead):
         return None
     entries: list[Entry] = [{"rank": rank, "status": "crash", "message": text} for rank, _, text in said]
     words = (f"rank {rank}: ended after it wrote: {text.splitlines()[-1].strip()}" for rank, _, text in said)

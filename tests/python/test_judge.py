@@ -68,6 +68,11 @@ def test_who_spoke_last_is_blamed_when_all_spoke_of_one_case() -> None:
     assert last_speakers(deaths, [one, (1, 5, "Abort(19) on node 1")]) is None  # of which is the other a consequence?
     assert last_speakers(deaths, []) is None
     assert last_speakers([dead(0, 4, 1, SEGV), deaths[1]], [one]) is None  # that one has said how it died
+    told = last_speakers([dead(0, 5, 1, EXIT), dead(1, 4, 2, None)], [other])  # the library passes an abort on
+    assert told is not None and (told.index, [entry["rank"] for entry in told.ranks]) == (4, [1])
+    assert last_speakers([dead(0, 5, 1, EXIT), dead(1, 4, 2, None)], [other, (0, 5, "Fatal error")]) is None
+    assert last_speakers([dead(0, 4, 1, EXIT), dead(1, 4, 2, None)], [other]) is None
+    assert last_speakers([dead(0, 5, 1, SEGV), dead(1, 4, 2, None)], [other]) is None
 
 
 def logs(tmp_path: Path, *texts: str) -> list[RankLog]:
