@@ -93,6 +93,8 @@ void event_log::end(long index, char status, std::string_view reason) {
     current_ = -1;
 }
 
+void event_log::erroneous() { append(fmt::format("W {}\n", current_), true); }
+
 void event_log::announce_end(int code) {
     append(code < 0 ? fmt::format("A {} {{}}\n", now()) : fmt::format("A {} {{\"exit\":{}}}\n", now(), code), true);
 }

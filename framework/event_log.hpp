@@ -18,6 +18,7 @@ public:
     void finding(long index, std::string_view json);
     // Kept back until the next event, so that a case costs one write.
     void end(long index, char status, std::string_view reason);
+    void erroneous();            // what comes next in the open case is no correct use of MPI
     void announce_end(int code); // what comes next has to end this process; code < 0: with any exit code
     void done();
     void bye();

@@ -44,6 +44,7 @@ class RankLog:
         self.outcomes: dict[int, str] = {}  # letter of the cases it ended with another one than p
         self.reasons: dict[int, str] = {}  # of the outcomes u and s
         self.findings: dict[int, list[dict[str, Any]]] = {}
+        self.erroneous = -1  # index of the newest case that told of its erroneous calls
         self.death: Death | None = None
         self.answer: dict[str, Any] | None = None  # the newest Q line
         self.end_announced = False  # this process has to end before its case does
@@ -139,6 +140,8 @@ class RankLog:
         elif kind == "Q":
             _, _, text = rest.split(" ", 2)
             self.answer = _object(text)
+        elif kind == "W":
+            self.erroneous = int(rest)
         elif kind == "A":
             wanted = _object(rest.partition(" ")[2]).get("exit")
             self.exit_wanted = None if wanted is None else int(wanted)

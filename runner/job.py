@@ -476,11 +476,9 @@ class Job:
             return
         opened = [log.opened for log in self.logs if log.open == blame.index]
         seconds = (self.ended_at - min(opened)) * 1e-9 if opened else 0.0
-        extra: dict[str, Any] = {"ranks": blame.ranks, "reason": blame.reason}
-        if blame.waiting:
-            extra["waiting"] = blame.waiting
+        status, extra = judge.charged(self.logs, blame, self._run.options.strict)
         self.judged += 1
-        self._run.judge([self._run.verdict(case, blame.status, max(0.0, seconds), extra)])
+        self._run.judge([self._run.verdict(case, status, max(0.0, seconds), extra)])
 
 
 @contextmanager

@@ -118,13 +118,16 @@ def ended(logs: Sequence[RankLog], code: int | None, strict: bool) -> tuple[str,
 
     `code` is what the launcher ended with, if it did so by itself: only advice says what it should be.
     """
-    died = [log for log in logs if log.death and log.death.detail.get("signal") in _DEFECTS]
     failures = [entry for log in logs for entry in findings(log, 0, strict)[0]]
     advisories = [entry for log in logs for entry in findings(log, 0, strict)[1]]
-    if died:
-        entries: list[Entry] = [
-            {"rank": log.rank, "status": "crash", **_with_readable_stack(log.death.detail)} for log in died if log.death
-        ]
+    entries: list[Entry] = [
+        {"rank": log.rank, "status": "crash", **_with_readable_stack(log.death.detail)}
+        for log in logs
+        if log.death and log.death.detail.get("signal") in _DEFECTS
+    ]
+    if excused := traps(logs, entries, 0, strict):
+        advisories += excused
+    elif entries:
         words = "; ".join(f"rank {entry['rank']}: {death_words(entry)}" for entry in entries)
         return "crash", {"ranks": entries + failures, "reason": f"{words}, where the job had to end in order"}
     wanted = next((log for log in logs if log.exit_wanted is not None), None)
@@ -136,6 +139,29 @@ def ended(logs: Sequence[RankLog], code: int | None, strict: bool) -> tuple[str,
     if advisories:
         extra["advisory"] = advisories
     return "fail" if failures else "pass", extra
+
+
+def charged(logs: Sequence[RankLog], blame: Blame, strict: bool) -> tuple[str, dict[str, Any]]:
+    """Status and optional fields of the case that is charged for the end of a job."""
+    if blame.status == "crash" and (excused := traps(logs, blame.ranks, blame.index, strict)):
+        status, extra = finished(logs, blame.index, strict)
+        return status, {**extra, "advisory": excused + extra.get("advisory", [])}
+    extra = {"ranks": blame.ranks, "reason": blame.reason}
+    if blame.waiting:
+        extra["waiting"] = blame.waiting
+    return blame.status, extra
+
+
+def traps(logs: Iterable[RankLog], deaths: Sequence[Entry], index: int, strict: bool) -> list[Entry]:
+    """The deaths of ranks in a case as advisories, if all are traps behind calls that the case had called erroneous.
+
+    A library may be unable to handle what generates a trap (MPI-5.0 section 9.3). What ends the process by exit() or
+    abort() was noticed, and the error handler then says what comes of it.
+    """
+    told = {log.rank for log in logs if log.erroneous == index}
+    if strict or not all(entry["rank"] in told and entry.get("signal") in _DEFECTS for entry in deaths):
+        return []
+    return [{**entry, "message": "a trap behind an erroneous call, which need not be handled"} for entry in deaths]
 
 
 def summary(failures: Sequence[Entry]) -> str:

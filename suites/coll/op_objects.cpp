@@ -1,5 +1,6 @@
 // Operations as objects (MPI-5.0 section 6.9.5 and 6.9.7): what a user-defined function is handed, the order of its operands,
 // both widths of its length argument, and what is said of pairs of operation and datatype that are not defined.
+#include "framework/erroneous.hpp"
 #include "framework/run.hpp"
 
 #include <algorithm>
@@ -212,6 +213,7 @@ ASSAY_TEST(coll, op_forbidden, requirements{"coll.op.forbidden"}, over(axis_use{
     auto const& p = mpi.at(pairings);
     std::vector<double> in(64, 1.5), inout(64, 2.5);
     auto const before = in;
+    erroneous_from_here();
     int const code = MPI_Reduce_local(in.data(), inout.data(), 2, p.type(), p.op());
     int error = -7;
     mpi.ok(MPI_Error_class(code, &error));

@@ -1,6 +1,8 @@
 // Attributes of communicators (MPI-5.0 section 7.7.2): values, and when callbacks are called, with what.
 #include "suites/comm/comm.hpp"
 
+#include "framework/erroneous.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <fmt/format.h>
@@ -389,6 +391,7 @@ ASSAY_TEST(comm, attr_invalid_key, requirements{"attr.keyval.invalid"}, over(wor
                   fmt::format("{} takes MPI_KEYVAL_INVALID for a key: MPI_SUCCESS", call),
                   std::source_location::current(), level::advisory);
     };
+    erroneous_from_here();
     noticed(MPI_Comm_get_attr(mpi.comm, MPI_KEYVAL_INVALID, &value, &flag), "MPI_Comm_get_attr");
     noticed(MPI_Comm_set_attr(mpi.comm, MPI_KEYVAL_INVALID, pointer(1)), "MPI_Comm_set_attr");
     noticed(MPI_Comm_delete_attr(mpi.comm, MPI_KEYVAL_INVALID), "MPI_Comm_delete_attr");

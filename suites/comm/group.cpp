@@ -2,6 +2,8 @@
 // operations and the constructors make of each pair of them, against the same done with plain vectors.
 #include "suites/comm/comm.hpp"
 
+#include "framework/erroneous.hpp"
+
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
@@ -330,6 +332,7 @@ ASSAY_TEST(comm, group_misuse, requirements{"group.select.distinct", "group.sele
     int zero[1][3] = {{0, 0, 0}}, again[2][3] = {{0, 0, 1}, {0, 0, 1}}, outside[1][3] = {{0, mpi.size, 1}};
     MPI_Group made = MPI_GROUP_NULL;
     int code = MPI_SUCCESS;
+    erroneous_from_here();
     switch (mpi.at(misuses)) {
     case misuse::incl_twice: code = MPI_Group_incl(whole, 2, twice, &made); break;
     case misuse::incl_beyond: code = MPI_Group_incl(whole, 1, beyond, &made); break;

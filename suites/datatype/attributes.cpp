@@ -1,6 +1,8 @@
 // Attributes of datatypes (MPI-5.0 sections 7.7.1 and 7.7.4).
 #include "suites/datatype/recipe.hpp"
 
+#include "framework/erroneous.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <fmt/format.h>
@@ -246,6 +248,7 @@ ASSAY_TEST(datatype, attributes_refused, requirements{"datatype.attr.invalid_key
     own_type type(mpi, mine());
     void* got = nullptr;
     int flag = -7, none = MPI_KEYVAL_INVALID;
+    erroneous_from_here();
     expect_refused(mpi, MPI_Type_set_attr(type, MPI_KEYVAL_INVALID, value(1)), {MPI_ERR_KEYVAL, MPI_ERR_ARG},
                    "MPI_Type_set_attr of MPI_KEYVAL_INVALID");
     expect_refused(mpi, MPI_Type_get_attr(type, MPI_KEYVAL_INVALID, &got, &flag), {MPI_ERR_KEYVAL, MPI_ERR_ARG},

@@ -1,6 +1,8 @@
 // Decoding datatypes (MPI-5.0 section 5.1.13).
 #include "suites/datatype/recipe.hpp"
 
+#include "framework/erroneous.hpp"
+
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -162,6 +164,7 @@ ASSAY_TEST(datatype, decode_refused,
     int n = -7, m = -7, k = -7, combiner = -7, i[4] = {};
     MPI_Aint a[4] = {};
     MPI_Datatype d[4] = {MPI_DATATYPE_NULL, MPI_DATATYPE_NULL, MPI_DATATYPE_NULL, MPI_DATATYPE_NULL};
+    erroneous_from_here();
     expect_refused(mpi, MPI_Type_get_envelope(large, &n, &m, &k, &combiner), {MPI_ERR_TYPE},
                    "MPI_Type_get_envelope of a datatype with large counts");
     expect_refused(mpi, MPI_Type_get_contents(large, 4, 4, 4, i, a, d), {MPI_ERR_TYPE},

@@ -1,6 +1,8 @@
 // Datatypes for Fortran's kinds, made and asked for in C (MPI-5.0 sections 19.1.9.1 and 19.1.9.2), and the pairs of section 6.9.4.
 #include "suites/datatype/recipe.hpp"
 
+#include "framework/erroneous.hpp"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <vector>
@@ -151,6 +153,7 @@ ASSAY_TEST(datatype, match_size, requirements{"datatype.match_size", "datatype.m
 
 ASSAY_TEST(datatype, match_size_refused, requirements{"datatype.match_size.unknown"}) {
     MPI_Datatype type = MPI_DATATYPE_NULL;
+    erroneous_from_here();
     expect_refused(mpi, MPI_Type_match_size(MPI_TYPECLASS_REAL, 7, &type), {MPI_ERR_ARG, MPI_ERR_TYPE, MPI_ERR_OTHER},
                    "MPI_Type_match_size of a real with 7 bytes");
     expect_refused(mpi, MPI_Type_match_size(12345, 4, &type), {MPI_ERR_ARG, MPI_ERR_TYPE, MPI_ERR_OTHER},

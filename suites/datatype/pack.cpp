@@ -1,6 +1,8 @@
 // Packing (MPI-5.0 section 5.2).
 #include "suites/datatype/recipe.hpp"
 
+#include "framework/erroneous.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
@@ -60,6 +62,7 @@ void refuse(test_run& mpi, packer const& how) {
     double four[4] = {1, 2, 3, 4}, in[4] = {};
     std::vector<unsigned char> unit(256, poison_byte);
     std::int64_t at = 0;
+    erroneous_from_here();
     expect_refused(mpi, how.pack(four, 4, MPI_DOUBLE, unit.data(), 24, at),
                    {MPI_ERR_ARG, MPI_ERR_TRUNCATE, MPI_ERR_BUFFER, MPI_ERR_OTHER, MPI_ERR_INTERN, MPI_ERR_COUNT},
                    "MPI_Pack of 32 bytes into 24");

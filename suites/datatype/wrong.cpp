@@ -2,6 +2,8 @@
 // says is advisory; that the process goes on is what the case shows.
 #include "suites/datatype/recipe.hpp"
 
+#include "framework/erroneous.hpp"
+
 #include "mpi_calls.hpp"
 
 using namespace assay;
@@ -103,6 +105,7 @@ ASSAY_TEST(datatype, misuse,
            over(axis_use{&misuses})) {
     auto const& m = mpi.at(misuses);
     MPI_Datatype made = MPI_DATATYPE_NULL;
+    erroneous_from_here();
     int const code = m.call(&made);
     expect_refused(mpi, code, m.classes, "the call");
     if (code == MPI_SUCCESS && made != MPI_DATATYPE_NULL) mpi.ok(MPI_Type_free(&made));
@@ -118,6 +121,7 @@ ASSAY_TEST(datatype, uncommitted, requirements{"datatype.wrong.uncommitted"}) {
     if (!mpi.ok(MPI_Type_contiguous(2, MPI_INT, &made))) return;
     own_type const type(made);
     int out[2] = {1, 2};
+    erroneous_from_here();
     expect_refused(mpi, MPI_Send(out, 1, type, MPI_PROC_NULL, 0, MPI_COMM_SELF), {MPI_ERR_TYPE},
                    "MPI_Send with an uncommitted datatype");
 }

@@ -2,6 +2,8 @@
 // no MPI. Each process says beforehand that it must not live on; the runner looks whether it does.
 #include "suites/env/env.hpp"
 
+#include "framework/erroneous.hpp"
+
 #include <chrono>
 #include <cstdlib>
 #include <fmt/format.h>
@@ -177,6 +179,7 @@ ASSAY_TEST(env, no_mpi, requirements{"env.error_without_mpi"}, over(axis_use{&mo
         finalize(mpi);
     }
     announce_end(any_exit_code, level::advisory);
+    erroneous_from_here();
     int size = -7;
     int const code = MPI_Comm_size(MPI_COMM_WORLD, &size);
     mpi.check(code != MPI_SUCCESS, "return", fmt::format("MPI_Comm_size succeeds without MPI and gives {}", size),
@@ -189,6 +192,7 @@ ASSAY_TEST(env, init_twice, requirements{"env.init.once"}, over(axis_use{&moment
     bool const after = mpi.at(moments) == moment::after;
     if (after) finalize(mpi);
     announce_end(any_exit_code, level::advisory);
+    erroneous_from_here();
     int const code = MPI_Init(nullptr, nullptr);
     mpi.check(code != MPI_SUCCESS, "return", "a second MPI_Init succeeds", std::source_location::current(),
               level::advisory);

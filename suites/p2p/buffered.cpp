@@ -2,6 +2,8 @@
 // flushing wait for what lies in them.
 #include "suites/p2p/pair.hpp"
 
+#include "framework/erroneous.hpp"
+
 #include <array>
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -434,6 +436,7 @@ ASSAY_TEST(p2p, buffer_wrong_use,
     auto const size = static_cast<int>(memory.size());
     void* address = nullptr;
     int got = -7, code = MPI_SUCCESS;
+    erroneous_from_here();
     if (c == wrong::too_small || c == wrong::nothing_attached) {
         // On a communicator of its own: after an error it need not be fit for other messages (section 9.3).
         MPI_Comm own = MPI_COMM_NULL;

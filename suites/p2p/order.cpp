@@ -1,6 +1,8 @@
 // Which receive gets which message (MPI-5.0 sections 3.2.3, 3.2.4, 3.4 and 3.5): order, contexts, tags, lengths.
 #include "suites/p2p/pair.hpp"
 
+#include "framework/erroneous.hpp"
+
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
@@ -316,6 +318,7 @@ ASSAY_TEST(p2p, truncated, requirements{"p2p.recv.truncated", "p2p.recv.truncate
     MPI_Request send = MPI_REQUEST_NULL;
     auto status = poisoned_status();
     mpi.ok(MPI_Isend(out.data(), static_cast<int>(n), MPI_INT, p.to, mpi.tag(), mpi.comm, &send));
+    erroneous_from_here();
     int const code = receive(mpi, mpi.at(ways), in.data(), static_cast<int>(fits), MPI_INT, p.from, &status);
     advise(mpi, class_of(code) == MPI_ERR_TRUNCATE, "return",
            fmt::format("a receive that is too small ends with \"{}\", expected MPI_ERR_TRUNCATE", error_text(code)));

@@ -1,6 +1,8 @@
 // What the completing and the asking procedures say of lists of null, inactive, pending and complete requests (MPI-5.0
 // sections 3.7.3, 3.7.5 and 3.7.6).
 #include "suites/p2p/completion.hpp"
+
+#include "framework/erroneous.hpp"
 #include "suites/p2p/pair.hpp"
 
 #include <algorithm>
@@ -377,6 +379,7 @@ ASSAY_TEST(p2p, requests_error, requirements{"p2p.completion.err_in_status", "p2
     if (p.idle) return;
     std::array<std::vector<int>, 3> in{room(ints), room(ints), room(ints)}, out;
     std::vector<MPI_Request> requests(3, MPI_REQUEST_NULL), sends(3, MPI_REQUEST_NULL);
+    erroneous_from_here();
     for (int i = 0; i < 3; ++i) {
         auto const u = static_cast<std::size_t>(i);
         out[u] = message(mpi.key_to(p.to, i), ints);

@@ -2,6 +2,8 @@
 // Ranks are row-major: the last coordinate runs fastest.
 #include "suites/comm/comm.hpp"
 
+#include "framework/erroneous.hpp"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <numeric>
@@ -316,6 +318,7 @@ ASSAY_TEST(topology, cart_misuse,
     mpi.ok(MPI_Cart_create(mpi.comm, 1, &extent, &period, 0, &line));
     mpi.ok(MPI_Comm_set_errhandler(line, MPI_ERRORS_RETURN));
     int code = MPI_SUCCESS, one = -7, two = -7;
+    erroneous_from_here();
     switch (mpi.at(misuses)) {
     case misuse::too_large: code = MPI_Cart_create(mpi.comm, 1, &larger, &period, 0, &made); break;
     case misuse::negative_dimensions: code = MPI_Cart_create(mpi.comm, -1, &extent, &period, 0, &made); break;

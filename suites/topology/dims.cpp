@@ -1,6 +1,8 @@
 // MPI_Dims_create (MPI-5.0 section 8.5.2), against all factorizations.
 #include "suites/comm/comm.hpp"
 
+#include "framework/erroneous.hpp"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <numeric>
@@ -120,6 +122,7 @@ axis<misuse> const misuses("wrong", {{{"no_multiple", "", "7 nodes, one dimensio
 ASSAY_TEST(topology, dims_misuse, requirements{"topology.dims_create.no_multiple", "topology.dims_create.negative"},
            over(axis_use{&misuses}, world_only())) {
     int dims[] = {0, mpi.at(misuses) == misuse::negative ? -1 : 3, 0};
+    erroneous_from_here();
     int const code = MPI_Dims_create(7, 3, dims);
     mpi.check(code != MPI_SUCCESS, "return", "the wrong argument is not noticed: MPI_SUCCESS",
               std::source_location::current(), level::advisory);

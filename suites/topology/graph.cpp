@@ -1,6 +1,8 @@
 // Graph topologies (MPI-5.0 sections 8.5.3, 8.5.5 and 8.5.8): each process names the whole graph.
 #include "suites/comm/comm.hpp"
 
+#include "framework/erroneous.hpp"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <numeric>
@@ -194,6 +196,7 @@ ASSAY_TEST(topology, graph_misuse,
     mpi.ok(MPI_Graph_create(mpi.comm, mpi.size, good.index.data(), good.edges.data(), 0, &comm));
     mpi.ok(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
     int code = MPI_SUCCESS, value = -7;
+    erroneous_from_here();
     switch (mpi.at(misuses)) {
     case misuse::too_large:
         code = MPI_Graph_create(mpi.comm, mpi.size + 1, large.index.data(), large.edges.data(), 0, &made);

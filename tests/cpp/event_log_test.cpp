@@ -41,6 +41,7 @@ TEST_F(event_log_file, hasTheDocumentedLines) {
     log.end(0, 'p', "");
     EXPECT_EQ(log.current(), -1);
     log.begin(1);
+    log.erroneous();
     log.finding(1, R"({"check":"data"})");
     log.end(1, 'f', "");
     log.begin(2);
@@ -53,6 +54,7 @@ TEST_F(event_log_file, hasTheDocumentedLines) {
 S 0 (\d+)
 E 0 (\d+) p
 S 1 \d+
+W 1
 F 1 \{"check":"data"\}
 E 1 \d+ f
 S 2 \d+

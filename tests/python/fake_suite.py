@@ -158,6 +158,8 @@ class FakeRank:
         if not culprit and kind not in ("all_silent", "library_abort"):
             self.wait()
         self.in_mpi = False
+        if fault.get("erroneous"):
+            self.say(f"W {self.index}")
         if kind in ("segv", "abort_hang"):
             Path("core").write_text("as the kernel and some libraries leave it where a process crashed\n")
             self.dying(signal="SIGSEGV", call="MPI_Recv", in_mpi=True, stack=STACK)

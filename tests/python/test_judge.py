@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.events import RankLog
-from runner.judge import Dead, Merge, crashed, finished, last_speakers, stuck
+from runner.judge import Blame, Dead, Merge, charged, crashed, ended, finished, last_speakers, stuck
 
 SEGV = {"signal": "SIGSEGV", "call": "MPI_Send", "in_mpi": True}
 TERM = {"signal": "SIGTERM"}
@@ -124,6 +124,36 @@ def test_finished_takes_the_worst_of_all_ranks(tmp_path: Path) -> None:
     many = of(must * 25 + "E 0 2 f", "E 0 2 p")[1]["ranks"]
     assert len(many) == 21
     assert many[-1]["message"] == "5 more findings are in rank-0.events"
+
+
+def test_a_trap_behind_an_erroneous_call_is_advisory(tmp_path: Path) -> None:
+    must = 'F 0 {"level":"must","message":"bad","check":"data"}\n'
+    trap, left = {"rank": 0, "status": "crash", **SEGV}, {"rank": 0, "status": "exit", **EXIT}
+
+    def of(first: str, *deaths: dict[str, Any], second: str = "", strict: bool = False) -> tuple[str, dict[str, Any]]:
+        blame = Blame(0, "crash", "rank 0: SIGSEGV", list(deaths))
+        return charged(logs(tmp_path, f"S 0 1\n{first}", f"S 0 1\n{second}"), blame, strict)
+
+    status, extra = of("W 0\n", trap)
+    assert (status, list(extra)) == ("pass", ["advisory"])
+    assert extra["advisory"] == [{**trap, "message": "a trap behind an erroneous call, which need not be handled"}]
+    crash = {"ranks": [trap], "reason": "rank 0: SIGSEGV"}
+    assert of("", trap) == ("crash", crash)
+    assert of("W 0\n", trap, strict=True) == ("crash", crash)
+    assert of("E 0 2 p\nS 1 3\nW 1\n", trap)[0] == "crash"  # that was said in another case
+    assert of("", trap, second="W 0\n")[0] == "crash"  # and by another rank
+    assert of("W 0\n", left)[0] == "crash"  # it was noticed
+    assert of("W 0\n", trap, {**trap, "rank": 1})[0] == "crash"
+    assert of("W 0\n", trap, {**trap, "rank": 1}, second="W 0\n")[0] == "pass"
+    assert of("W 0\n", trap, second=must + "E 0 2 f\n")[0] == "fail"
+
+
+def test_a_job_that_had_to_end_may_do_so_by_a_trap_behind_an_erroneous_call(tmp_path: Path) -> None:
+    crash = 'A 2 {}\nX 0 3 {"signal":"SIGSEGV","call":"MPI_Init"}\n'
+    assert ended(logs(tmp_path, "S 0 1\n" + crash), None, False)[0] == "crash"
+    status, extra = ended(logs(tmp_path, "S 0 1\nW 0\n" + crash), None, False)
+    assert (status, [entry["signal"] for entry in extra["advisory"]]) == ("pass", ["SIGSEGV"])
+    assert ended(logs(tmp_path, "S 0 1\nW 0\n" + crash), None, True)[0] == "crash"
 
 
 def test_merge_waits_for_all_ranks() -> None:

@@ -70,6 +70,14 @@ def test_death_of_a_rank(tmp_path: Path, kind: str, reason: str, status: str) ->
     assert [record.cases for record in outcome.records] == [4, 2]
 
 
+def test_a_trap_behind_an_erroneous_call_costs_a_launch_but_no_failure(tmp_path: Path) -> None:
+    outcome = one_fault(tmp_path, "segv", erroneous=True)
+    assert outcome.failed() == {}
+    assert outcome.line(SICK)["status"] == "pass"
+    assert [(entry["rank"], entry["signal"]) for entry in outcome.line(SICK)["advisory"]] == [(1, "SIGSEGV")]
+    assert outcome.ends == ["crash", "complete"]
+
+
 def test_what_a_crash_drops_where_it_happens_stays_with_the_logs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
