@@ -10,7 +10,7 @@ from runner.events import Death, RankLog
 
 TEXT = (
     'H {"rank":0,"size":1}\nS 0 100\nE 0 350 p\nS 1 400\nF 1 {"check":"data","level":"must","message":"ü\\n"}\n'
-    "E 1 500 f\nS 2 600\nE 2 700 u needs 3 ranks\nS 3 800\nE 3 900 -\nS 4 1000\n"
+    "E 1 500 f\nS 2 600\nE 2 700 u needs 3 ranks\nS 3 800\nE 3 900 -\nS 4 1000\nW 4\n"
     'Q 4 1100 {"call":"MPI_Recv","in_mpi":true}\nX 4 1200 {"signal":"SIGSEGV"}\n'
 )
 
@@ -35,13 +35,14 @@ def test_reading_in_pieces(tmp_path: Path, step: int) -> None:
     assert (log.open, log.last, log.position) == (4, 3, 4)
     assert log.answer == {"call": "MPI_Recv", "in_mpi": True}
     assert log.death == Death(4, 1200, {"signal": "SIGSEGV"})
+    assert log.erroneous == 4
     assert not log.done
     assert log.malformed == 0
     log.close()
 
 
 def test_lines_that_are_no_events_are_counted_and_left_out(tmp_path: Path) -> None:
-    wrong = ["", "S 9 1", "S x 1", "E 0 5 p", "F 0 [1]", "X 0 1 {", "W 1", "S 0 1", "E 0 2 z", "E 1 2 p", "H 3"]
+    wrong = ["", "S 9 1", "S x 1", "E 0 5 p", "F 0 [1]", "X 0 1 {", "V 1", "W x", "S 0 1", "E 0 2 z", "E 1 2 p", "H 3"]
     lines = ["S 0 10", "E 0 20 p", *wrong, "D 30", "Z 40"]
     (tmp_path / "rank-0.events").write_text("".join(f"{line}\n" for line in lines))
     log = RankLog(tmp_path, 0, 2, set())
