@@ -28,37 +28,38 @@ AXES = {
 }
 
 
-def target_options(function: Decorated) -> Decorated:
-    """--mpi, --np and how ranks are started."""
-    for option in reversed(
-        [
-            click.option(
-                "--mpi",
-                multiple=True,
-                metavar="SPEC",
-                help="MPI library: mpich@V, openmpi@V, impi@V, debian:mpich, debian:openmpi, path:DIR, mpicc=FILE, "
-                "abi:DIR; or ofi, ucx: libfabric, UCX without MPI. Comma list or repeated. Default: MPICH.",
-            ),
-            click.option(
-                "--np", multiple=True, metavar="N", help="Number of ranks; comma list or repeated. Default: 2."
-            ),
-            click.option("--force-np", is_flag=True, help="Also start far more ranks than there are cores."),
-            click.option(
-                "--launcher",
-                default="mpiexec",
-                metavar="HOW",
-                help="mpiexec (the library's own), srun, or a template such as 'srun -n {np} {command}'.",
-            ),
-            click.option("--env", multiple=True, metavar="NAME=VALUE", help="Environment of the ranks only; repeated."),
-            click.option("--preload", multiple=True, metavar="LIB", help="LD_PRELOAD of the ranks only; repeated."),
-            click.option("--defaults", is_flag=True, help="Leave the library's own settings for busy cores alone."),
-            click.option(
-                "--preset", default="release", metavar="NAME", help="Build: release, debug, asan, tsan, coverage."
-            ),
-        ]
-    ):
+def _with(options: Sequence[Callable[[Decorated], Decorated]], function: Decorated) -> Decorated:
+    for option in reversed(options):  # as if they stood above it in this order
         function = option(function)
     return function
+
+
+def target_options(function: Decorated) -> Decorated:
+    """--mpi, --np and how ranks are started."""
+    options = [
+        click.option(
+            "--mpi",
+            multiple=True,
+            metavar="SPEC",
+            help="MPI library: mpich@V, openmpi@V, impi@V, debian:mpich, debian:openmpi, path:DIR, mpicc=FILE, "
+            "abi:DIR; or ofi, ucx: libfabric, UCX without MPI. Comma list or repeated. Default: MPICH.",
+        ),
+        click.option("--np", multiple=True, metavar="N", help="Number of ranks; comma list or repeated. Default: 2."),
+        click.option("--force-np", is_flag=True, help="Also start far more ranks than there are cores."),
+        click.option(
+            "--launcher",
+            default="mpiexec",
+            metavar="HOW",
+            help="mpiexec (the library's own), srun, or a template such as 'srun -n {np} {command}'.",
+        ),
+        click.option("--env", multiple=True, metavar="NAME=VALUE", help="Environment of the ranks only; repeated."),
+        click.option("--preload", multiple=True, metavar="LIB", help="LD_PRELOAD of the ranks only; repeated."),
+        click.option("--defaults", is_flag=True, help="Leave the library's own settings for busy cores alone."),
+        click.option(
+            "--preset", default="release", metavar="NAME", help="Build: release, debug, asan, tsan, coverage."
+        ),
+    ]
+    return _with(options, function)
 
 
 def selection_options(function: Decorated) -> Decorated:
@@ -78,9 +79,7 @@ def selection_options(function: Decorated) -> Decorated:
             "--threads", default=1, metavar="N", type=click.IntRange(1, 256), help="Threads a rank. Default: 1."
         ),
     ]
-    for option in reversed(options):
-        function = option(function)
-    return function
+    return _with(options, function)
 
 
 def comma_list(words: Iterable[str]) -> list[str]:
@@ -238,9 +237,7 @@ def run_options(function: Decorated) -> Decorated:
             "--out", metavar="DIR", help="Folder for the results. Default: assay-out/<date>, and assay-out/latest."
         ),
     ]
-    for option in reversed(options):
-        function = option(function)
-    return function
+    return _with(options, function)
 
 
 def request_of(given: Mapping[str, Any], known: Sequence[Path], *, matrix: bool) -> Any:
