@@ -1,56 +1,15 @@
 // The collective procedures that the shim stands in front of, blocking, nonblocking and persistent.
-#include "core.hpp"
+#include "coll.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <list>
 #include <map>
 #include <mutex>
-#include <set>
-#include <type_traits>
-#include <vector>
 
 using namespace assay_faults;
 
-namespace {
-
-bool idle() { return planted == fault::unset; }
-
-// `count` elements of a datatype, `displacement` bytes behind an address.
-struct area {
-    void* base;
-    MPI_Aint displacement;
-    int count;
-    MPI_Datatype type;
-
-    MPI_Aint extent() const {
-        MPI_Aint lb = 0, size = 0;
-        PMPI_Type_get_extent(type, &lb, &size);
-        return size;
-    }
-    bool empty() const {
-        int size = 0;
-        PMPI_Type_size(type, &size);
-        return count <= 0 || size <= 0;
-    }
-    MPI_Aint bytes() const {
-        int size = 0;
-        PMPI_Type_size(type, &size);
-        return static_cast<MPI_Aint>(size) * count;
-    }
-    bool has_gaps() const {
-        MPI_Aint lb = 0, true_size = 0;
-        PMPI_Type_get_true_extent(type, &lb, &true_size);
-        return bytes() < true_size * count;
-    }
-    char* start() const { return static_cast<char*>(base) + displacement; }
-    // The first data byte of element n, which may be the one behind the last.
-    char* data(int n = 0) const {
-        MPI_Aint lb = 0, size = 0;
-        PMPI_Type_get_true_extent(type, &lb, &size);
-        return start() + n * extent() + lb;
-    }
-};
+namespace assay_faults {
 
 std::vector<char> load(area const& a) {
     std::vector<char> stream;
@@ -75,17 +34,63 @@ void swap(area const& a, area const& b) {
     store(first, b);
 }
 
+role role_in(MPI_Comm comm, int root) {
+    role r;
+    int inter = 0;
+    PMPI_Comm_test_inter(comm, &inter);
+    r.inter = inter != 0;
+    PMPI_Comm_rank(comm, &r.rank);
+    if (r.inter) PMPI_Comm_remote_size(comm, &r.partners);
+    else PMPI_Comm_size(comm, &r.partners);
+    r.root = r.inter ? root == MPI_ROOT : root == r.rank;
+    r.partner = !r.inter || root >= 0;
+    return r;
+}
+
+neighborhood near_in(MPI_Comm comm) {
+    neighborhood h;
+    int kind = MPI_UNDEFINED, n = 0, m = 0, weighted = 0, rank = 0;
+    h.there = true;
+    PMPI_Topo_test(comm, &kind);
+    PMPI_Comm_rank(comm, &rank);
+    if (kind == MPI_CART) {
+        h.cartesian = true;
+        PMPI_Cartdim_get(comm, &n);
+        for (int d = 0; d < n; ++d) {
+            int down = -1, up = -1;
+            PMPI_Cart_shift(comm, d, 1, &down, &up);
+            h.from.insert(h.from.end(), {down, up});
+        }
+        h.to = h.from;
+    } else if (kind == MPI_GRAPH) {
+        PMPI_Graph_neighbors_count(comm, rank, &n);
+        h.from.resize(static_cast<std::size_t>(n));
+        PMPI_Graph_neighbors(comm, rank, n, h.from.data());
+        h.to = h.from;
+    } else if (kind == MPI_DIST_GRAPH) {
+        PMPI_Dist_graph_neighbors_count(comm, &n, &m, &weighted);
+        h.from.resize(static_cast<std::size_t>(n) + 1); // never without an address
+        h.to.resize(static_cast<std::size_t>(m) + 1);
+        std::vector<int> in(h.from.size()), out(h.to.size());
+        PMPI_Dist_graph_neighbors(comm, n, h.from.data(), in.data(), m, h.to.data(), out.data());
+        h.from.pop_back();
+        h.to.pop_back();
+    }
+    return h;
+}
+
+} // namespace assay_faults
+
+namespace {
+
+bool idle() { return planted == fault::unset; }
+
 // Nonblocking operations that have not completed, in the order of their initiation, and their communicators.
 std::map<int, MPI_Comm> outstanding;
 std::mutex outstanding_lock;
 bool op_freed = false;         // an operation, while there were some
 bool algorithm_chosen = false; // a control variable has been written
-
-// The neighbours of a process in a topology; negative ones are MPI_PROC_NULL.
-struct neighborhood {
-    bool there = false, cartesian = false;
-    std::vector<int> from, to;
-};
+bool refused = false;          // the last operation, by the library
 
 // What one operation does on this process.
 struct operation {
@@ -148,6 +153,9 @@ struct operation {
         case fault::iallreduce_forgets_op:
             if (op_freed && !received.empty()) spoil(received.back().data());
             op_freed = false;
+            break;
+        case fault::coll_behind_refused:
+            if (refused && fresh) spoil(received.back().data());
             break;
         case fault::coll_restart:
             if (completed > 1 && fresh) spoil(received.back().data());
@@ -215,7 +223,7 @@ struct operation {
             }
     }
     int code(int given) const {
-        if (given != MPI_SUCCESS) return given;
+        if (given != MPI_SUCCESS) return planted == fault::coll_refuses_nothing ? MPI_SUCCESS : given;
         if (planted == fault::coll_garbage_refused && garbage) return MPI_ERR_COUNT;
         if (planted == fault::coll_error) return MPI_ERR_OTHER;
         if (planted == fault::neighbor_none_refused && near.there && near.from.empty() && near.to.empty())
@@ -226,12 +234,14 @@ struct operation {
 
 int ended(int code, operation& o) {
     if (code == MPI_SUCCESS) o.end();
+    refused = code != MPI_SUCCESS;
     return o.code(code);
 }
 
 int begun(int code, MPI_Request* request, bool persistent, operation o) {
     static int serial = 0;
-    if (code != MPI_SUCCESS) return code;
+    refused = code != MPI_SUCCESS;
+    if (refused) return o.code(code);
     o.nonblocking = !persistent;
     o.persistent = persistent;
     if (o.nonblocking) {
@@ -254,24 +264,7 @@ int begun(int code, MPI_Request* request, bool persistent, operation o) {
     return o.code(code);
 }
 
-// ---- Who takes part, and with what
-
-struct role {
-    bool root = false, partner = true, inter = false;
-    int rank = 0, partners = 1; // those that exchange data with the root, or with this process
-};
-role role_in(MPI_Comm comm, int root) {
-    role r;
-    int inter = 0;
-    PMPI_Comm_test_inter(comm, &inter);
-    r.inter = inter != 0;
-    PMPI_Comm_rank(comm, &r.rank);
-    if (r.inter) PMPI_Comm_remote_size(comm, &r.partners);
-    else PMPI_Comm_size(comm, &r.partners);
-    r.root = r.inter ? root == MPI_ROOT : root == r.rank;
-    r.partner = !r.inter || root >= 0;
-    return r;
-}
+// ---- What each operation works on
 
 area block(void const* base, int index, int count, MPI_Datatype type) {
     area a{const_cast<void*>(base), 0, count, type};
@@ -445,38 +438,6 @@ void prepare_Alltoallw(operation& o, void const*& out, int const*& out_counts, i
 
 // ---- Neighborhoods
 
-neighborhood near_in(MPI_Comm comm) {
-    neighborhood h;
-    int kind = MPI_UNDEFINED, n = 0, m = 0, weighted = 0, rank = 0;
-    h.there = true;
-    PMPI_Topo_test(comm, &kind);
-    PMPI_Comm_rank(comm, &rank);
-    if (kind == MPI_CART) {
-        h.cartesian = true;
-        PMPI_Cartdim_get(comm, &n);
-        for (int d = 0; d < n; ++d) {
-            int down = -1, up = -1;
-            PMPI_Cart_shift(comm, d, 1, &down, &up);
-            h.from.insert(h.from.end(), {down, up});
-        }
-        h.to = h.from;
-    } else if (kind == MPI_GRAPH) {
-        PMPI_Graph_neighbors_count(comm, rank, &n);
-        h.from.resize(static_cast<std::size_t>(n));
-        PMPI_Graph_neighbors(comm, rank, n, h.from.data());
-        h.to = h.from;
-    } else if (kind == MPI_DIST_GRAPH) {
-        PMPI_Dist_graph_neighbors_count(comm, &n, &m, &weighted);
-        h.from.resize(static_cast<std::size_t>(n) + 1); // never without an address
-        h.to.resize(static_cast<std::size_t>(m) + 1);
-        std::vector<int> in(h.from.size()), out(h.to.size());
-        PMPI_Dist_graph_neighbors(comm, n, h.from.data(), in.data(), m, h.to.data(), out.data());
-        h.from.pop_back();
-        h.to.pop_back();
-    }
-    return h;
-}
-
 int begin_near(operation& o, MPI_Comm comm) {
     o.near = near_in(comm);
     PMPI_Comm_rank(comm, &o.rank);
@@ -537,138 +498,7 @@ void prepare_Neighbor_alltoallw(operation& o, void const*& out, int const*& out_
     }
 }
 
-// ---- Operations of reductions
-
-// The function that MPI_Op_create was told about. One at a time is enough.
-MPI_User_function* user_function = nullptr;
-
-void swapped(void* in, void* inout, int* length, MPI_Datatype* type) {
-    area const a{in, 0, *length, *type}, b{inout, 0, *length, *type};
-    auto const left = load(a), right = load(b);
-    store(right, a);
-    store(left, b);
-    user_function(in, inout, length, type);
-    store(left, a);
-}
-void dropped(void*, void*, int*, MPI_Datatype*) {}
-void other_type(void* in, void* inout, int* length, MPI_Datatype*) {
-    MPI_Datatype other = MPI_DATATYPE_NULL;
-    user_function(in, inout, length, &other);
-}
-
-bool alive = true; // the operation that MPI_Op_create made last has not been freed
-void while_alive(void* in, void* inout, int* length, MPI_Datatype* type) {
-    if (alive) user_function(in, inout, length, type);
-}
-
-std::set<std::uintptr_t>
-    large_operations; // made by MPI_Op_create_c; as numbers: handles of some libraries are pointers
-template <class Handle> std::uintptr_t number(Handle op) {
-    if constexpr (std::is_pointer_v<Handle>) return reinterpret_cast<std::uintptr_t>(op);
-    else return static_cast<std::uintptr_t>(op);
-}
-
-template <class T> struct with_index {
-    T value;
-    int index;
-};
-// MPI_MAXLOC and MPI_MINLOC that give the highest index of a tie.
-template <bool maximum, class Pair> void last_of_tie(void* in, void* inout, int* length, MPI_Datatype*) {
-    auto* a = static_cast<Pair*>(in);
-    auto* b = static_cast<Pair*>(inout);
-    for (int i = 0; i < *length; ++i) {
-        bool const a_wins = a[i].value == b[i].value ? a[i].index > b[i].index : (a[i].value > b[i].value) == maximum;
-        if (a_wins) b[i] = a[i];
-    }
-}
-struct two_floats {
-    float value, index;
-};
-bool made_by(MPI_Datatype type, int combiner) {
-    int integers = 0, addresses = 0, types = 0, how = 0;
-    return PMPI_Type_get_envelope(type, &integers, &addresses, &types, &how) == MPI_SUCCESS && how == combiner;
-}
-void float_sum(void* in, void* inout, int* length, MPI_Datatype*) {
-    auto* a = static_cast<double*>(in);
-    auto* b = static_cast<double*>(inout);
-    for (int i = 0; i < *length; ++i) b[i] = static_cast<double>(static_cast<float>(a[i]) + static_cast<float>(b[i]));
-}
-
-MPI_Op made_of(MPI_User_function* function) {
-    MPI_Op op = MPI_OP_NULL;
-    PMPI_Op_create(function, 1, &op); // never freed: the process ends soon
-    return op;
-}
-
-// Contributions of zeros that live as long as the process.
-void const* zeros(std::size_t size) {
-    static std::list<std::vector<char>> kept;
-    return kept.emplace_back(size).data();
-}
-
-void change(void const*& out, int count, MPI_Datatype& type, MPI_Op& op) {
-    struct pair {
-        MPI_Op from, to;
-    };
-    switch (planted) {
-    case fault::op_other:
-        for (auto const& p : {pair{MPI_MAX, MPI_MIN}, pair{MPI_MIN, MPI_MAX}, pair{MPI_SUM, MPI_PROD},
-                              pair{MPI_PROD, MPI_SUM}, pair{MPI_LAND, MPI_LOR}, pair{MPI_LOR, MPI_LAND},
-                              pair{MPI_LXOR, MPI_LOR}, pair{MPI_BAND, MPI_BOR}, pair{MPI_BOR, MPI_BAND},
-                              pair{MPI_BXOR, MPI_BOR}, pair{MPI_MAXLOC, MPI_MINLOC}, pair{MPI_MINLOC, MPI_MAXLOC}})
-            if (op == p.from) {
-                op = p.to;
-                return;
-            }
-        return;
-    case fault::op_bitwise:
-        if (op == MPI_LAND && type == MPI_INT) op = MPI_BAND;
-        else if (op == MPI_LOR && type == MPI_INT) op = MPI_BOR;
-        else if (op == MPI_LXOR && type == MPI_INT) op = MPI_BXOR;
-        return;
-    case fault::op_signed:
-        if (op != MPI_MAX && op != MPI_MIN) return;
-        if (type == MPI_UNSIGNED_CHAR || type == MPI_UINT8_T) type = MPI_SIGNED_CHAR;
-        else if (type == MPI_UNSIGNED) type = MPI_INT;
-        return;
-    case fault::op_unsigned:
-        if (op != MPI_MAX && op != MPI_MIN) return;
-        if (type == MPI_INT) type = MPI_UNSIGNED;
-        else if (type == MPI_SHORT) type = MPI_UNSIGNED_SHORT;
-        return;
-    case fault::op_float:
-        if (op == MPI_SUM && type == MPI_DOUBLE) op = made_of(float_sum);
-        return;
-    case fault::op_tie:
-        if (type != MPI_2INT) return;
-        if (op == MPI_MAXLOC) op = made_of(last_of_tie<true, with_index<int>>);
-        else if (op == MPI_MINLOC) op = made_of(last_of_tie<false, with_index<int>>);
-        return;
-    case fault::op_large_dropped:
-        if (large_operations.contains(number(op))) op = made_of(dropped);
-        return;
-    case fault::fortran_logical:
-        if (type == MPI_LOGICAL && op == MPI_LAND) op = MPI_LOR;
-        return;
-    case fault::fortran_complex:
-        if (type == MPI_COMPLEX && op == MPI_PROD) op = MPI_SUM;
-        return;
-    case fault::fortran_integer2:
-        if (type == MPI_INTEGER2 && op == MPI_SUM) op = MPI_BOR;
-        return;
-    case fault::fortran_tie:
-        if (type == MPI_2REAL && op == MPI_MAXLOC) op = made_of(last_of_tie<true, two_floats>);
-        return;
-    case fault::f90_integer:
-        if (made_by(type, MPI_COMBINER_F90_INTEGER) && op == MPI_MAX) op = MPI_MIN;
-        return;
-    case fault::op_contribution:
-        if (op == MPI_SUM && type == MPI_INT && world_rank == 1 && out != MPI_IN_PLACE && count > 0)
-            out = zeros(static_cast<std::size_t>(count) * sizeof(int));
-        return;
-    default: return;
-    }
-}
+// ---- Reductions
 
 void reduction(operation& o, bool sends, bool receives, void const*& out, void* in, int out_count, int in_count,
                MPI_Datatype& type, MPI_Op& op) {
@@ -722,40 +552,13 @@ void prepare_Reduce_scatter_block(operation& o, void const*& out, void*& in, int
     reduction(o, true, true, out, in, count * size, count, type, op);
 }
 
-#if MPI_VERSION >= 4
-// ---- Large counts
-
-void shorten(MPI_Count& count) {
-    if (count > 1) --count;
-}
-// The last of several displacements, or counts, is one too small.
-template <class Number> void shift(Number const*& numbers, int n) {
-    static std::list<std::vector<Number>> kept;
-    if (numbers == nullptr || n < 1) return;
-    auto& changed = kept.emplace_back(numbers, numbers + n);
-    if (changed.back() > 0) --changed.back();
-    numbers = changed.data();
-}
-
-MPI_User_function_c* user_function_c = nullptr;
-void swapped_c(void* in, void* inout, MPI_Count* length, MPI_Datatype* type) {
-    area const a{in, 0, static_cast<int>(*length), *type}, b{inout, 0, static_cast<int>(*length), *type};
-    auto const left = load(a), right = load(b);
-    store(right, a);
-    store(left, b);
-    user_function_c(in, inout, length, type);
-    store(left, a);
-}
-void shortened_c(void* in, void* inout, MPI_Count* length, MPI_Datatype* type) {
-    auto fewer = *length;
-    shorten(fewer);
-    user_function_c(in, inout, &fewer, type);
-}
-#endif
-
 } // namespace
 
-#define UNPACK(...) __VA_ARGS__
+void assay_faults::operation_freed() {
+    std::lock_guard const lock(outstanding_lock);
+    op_freed = !outstanding.empty();
+}
+
 #define COLLECTIVE(Name, Iname, Parameters, Arguments)                                                                 \
     int MPI_##Name(UNPACK Parameters) {                                                                                \
         if (idle()) return PMPI_##Name(UNPACK Arguments);                                                              \
@@ -864,130 +667,6 @@ COLLECTIVE(Neighbor_alltoallw, Ineighbor_alltoallw,
             MPI_Comm comm),
            (out, out_counts, out_displacements, out_types, in, in_counts, in_displacements, in_types, comm))
 
-#if MPI_VERSION >= 4
-// The procedures with large counts: a fault of the blocking form of each, one of all nonblocking and one of all persistent
-// forms. Edit is what goes wrong then.
-#define LARGE(Name, Iname, Planted, Parameters, Arguments, Edit)                                                       \
-    int MPI_##Name##_c(UNPACK Parameters) {                                                                            \
-        if (planted == fault::Planted) Edit;                                                                           \
-        return PMPI_##Name##_c(UNPACK Arguments);                                                                      \
-    }                                                                                                                  \
-    int MPI_##Iname##_c(UNPACK Parameters, MPI_Request* request) {                                                     \
-        if (planted == fault::large_nonblocking) Edit;                                                                 \
-        return PMPI_##Iname##_c(UNPACK Arguments, request);                                                            \
-    }                                                                                                                  \
-    int MPI_##Name##_init_c(UNPACK Parameters, MPI_Info info, MPI_Request* request) {                                  \
-        if (planted == fault::large_persistent) Edit;                                                                  \
-        return PMPI_##Name##_init_c(UNPACK Arguments, info, request);                                                  \
-    }
-
-LARGE(Bcast, Ibcast, large_bcast, (void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm),
-      (buffer, count, type, root, comm), shorten(count))
-LARGE(Gather, Igather, large_gather,
-      (void const* out, MPI_Count out_count, MPI_Datatype out_type, void* in, MPI_Count in_count, MPI_Datatype in_type,
-       int root, MPI_Comm comm),
-      (out, out_count, out_type, in, in_count, in_type, root, comm), (shorten(out_count), shorten(in_count)))
-LARGE(Scatter, Iscatter, large_scatter,
-      (void const* out, MPI_Count out_count, MPI_Datatype out_type, void* in, MPI_Count in_count, MPI_Datatype in_type,
-       int root, MPI_Comm comm),
-      (out, out_count, out_type, in, in_count, in_type, root, comm), (shorten(out_count), shorten(in_count)))
-LARGE(Allgather, Iallgather, large_allgather,
-      (void const* out, MPI_Count out_count, MPI_Datatype out_type, void* in, MPI_Count in_count, MPI_Datatype in_type,
-       MPI_Comm comm),
-      (out, out_count, out_type, in, in_count, in_type, comm), (shorten(out_count), shorten(in_count)))
-LARGE(Alltoall, Ialltoall, large_alltoall,
-      (void const* out, MPI_Count out_count, MPI_Datatype out_type, void* in, MPI_Count in_count, MPI_Datatype in_type,
-       MPI_Comm comm),
-      (out, out_count, out_type, in, in_count, in_type, comm), (shorten(out_count), shorten(in_count)))
-LARGE(Neighbor_allgather, Ineighbor_allgather, large_neighbor_allgather,
-      (void const* out, MPI_Count out_count, MPI_Datatype out_type, void* in, MPI_Count in_count, MPI_Datatype in_type,
-       MPI_Comm comm),
-      (out, out_count, out_type, in, in_count, in_type, comm), (shorten(out_count), shorten(in_count)))
-LARGE(Neighbor_alltoall, Ineighbor_alltoall, large_neighbor_alltoall,
-      (void const* out, MPI_Count out_count, MPI_Datatype out_type, void* in, MPI_Count in_count, MPI_Datatype in_type,
-       MPI_Comm comm),
-      (out, out_count, out_type, in, in_count, in_type, comm), (shorten(out_count), shorten(in_count)))
-LARGE(Gatherv, Igatherv, large_gatherv,
-      (void const* out, MPI_Count out_count, MPI_Datatype out_type, void* in, MPI_Count const* counts,
-       MPI_Aint const* displacements, MPI_Datatype in_type, int root, MPI_Comm comm),
-      (out, out_count, out_type, in, counts, displacements, in_type, root, comm),
-      shift(displacements, role_in(comm, root).root ? role_in(comm, root).partners : 0))
-LARGE(Scatterv, Iscatterv, large_scatterv,
-      (void const* out, MPI_Count const* counts, MPI_Aint const* displacements, MPI_Datatype out_type, void* in,
-       MPI_Count in_count, MPI_Datatype in_type, int root, MPI_Comm comm),
-      (out, counts, displacements, out_type, in, in_count, in_type, root, comm),
-      shift(displacements, role_in(comm, root).root ? role_in(comm, root).partners : 0))
-LARGE(Allgatherv, Iallgatherv, large_allgatherv,
-      (void const* out, MPI_Count out_count, MPI_Datatype out_type, void* in, MPI_Count const* counts,
-       MPI_Aint const* displacements, MPI_Datatype in_type, MPI_Comm comm),
-      (out, out_count, out_type, in, counts, displacements, in_type, comm),
-      shift(displacements, role_in(comm, 0).partners))
-LARGE(Neighbor_allgatherv, Ineighbor_allgatherv, large_neighbor_allgatherv,
-      (void const* out, MPI_Count out_count, MPI_Datatype out_type, void* in, MPI_Count const* counts,
-       MPI_Aint const* displacements, MPI_Datatype in_type, MPI_Comm comm),
-      (out, out_count, out_type, in, counts, displacements, in_type, comm),
-      shift(displacements, static_cast<int>(near_in(comm).from.size())))
-LARGE(Alltoallv, Ialltoallv, large_alltoallv,
-      (void const* out, MPI_Count const* out_counts, MPI_Aint const* out_displacements, MPI_Datatype out_type, void* in,
-       MPI_Count const* in_counts, MPI_Aint const* in_displacements, MPI_Datatype in_type, MPI_Comm comm),
-      (out, out_counts, out_displacements, out_type, in, in_counts, in_displacements, in_type, comm),
-      shift(in_displacements, role_in(comm, 0).partners))
-LARGE(Alltoallw, Ialltoallw, large_alltoallw,
-      (void const* out, MPI_Count const* out_counts, MPI_Aint const* out_displacements, MPI_Datatype const* out_types,
-       void* in, MPI_Count const* in_counts, MPI_Aint const* in_displacements, MPI_Datatype const* in_types,
-       MPI_Comm comm),
-      (out, out_counts, out_displacements, out_types, in, in_counts, in_displacements, in_types, comm),
-      shift(in_displacements, role_in(comm, 0).partners))
-LARGE(Neighbor_alltoallv, Ineighbor_alltoallv, large_neighbor_alltoallv,
-      (void const* out, MPI_Count const* out_counts, MPI_Aint const* out_displacements, MPI_Datatype out_type, void* in,
-       MPI_Count const* in_counts, MPI_Aint const* in_displacements, MPI_Datatype in_type, MPI_Comm comm),
-      (out, out_counts, out_displacements, out_type, in, in_counts, in_displacements, in_type, comm),
-      shift(in_displacements, static_cast<int>(near_in(comm).from.size())))
-LARGE(Neighbor_alltoallw, Ineighbor_alltoallw, large_neighbor_alltoallw,
-      (void const* out, MPI_Count const* out_counts, MPI_Aint const* out_displacements, MPI_Datatype const* out_types,
-       void* in, MPI_Count const* in_counts, MPI_Aint const* in_displacements, MPI_Datatype const* in_types,
-       MPI_Comm comm),
-      (out, out_counts, out_displacements, out_types, in, in_counts, in_displacements, in_types, comm),
-      shift(in_displacements, static_cast<int>(near_in(comm).from.size())))
-LARGE(Reduce, Ireduce, large_reduce,
-      (void const* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm),
-      (out, in, count, type, op, root, comm), shorten(count))
-LARGE(Allreduce, Iallreduce, large_allreduce,
-      (void const* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
-      (out, in, count, type, op, comm), shorten(count))
-LARGE(Scan, Iscan, large_scan,
-      (void const* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
-      (out, in, count, type, op, comm), shorten(count))
-LARGE(Exscan, Iexscan, large_exscan,
-      (void const* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
-      (out, in, count, type, op, comm), shorten(count))
-LARGE(Reduce_scatter_block, Ireduce_scatter_block, large_reduce_scatter_block,
-      (void const* out, void* in, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
-      (out, in, count, type, op, comm), shorten(count))
-LARGE(Reduce_scatter, Ireduce_scatter, large_reduce_scatter,
-      (void const* out, void* in, MPI_Count const* counts, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
-      (out, in, counts, type, op, comm), shift(counts, role_in(comm, 0).inter ? 0 : role_in(comm, 0).partners))
-
-int MPI_Reduce_local_c(void const* in, void* inout, MPI_Count count, MPI_Datatype type, MPI_Op op) {
-    if (planted == fault::large_reduce_local) shorten(count);
-    return PMPI_Reduce_local_c(in, inout, count, type, op);
-}
-
-int MPI_Op_create_c(MPI_User_function_c* function, int commute, MPI_Op* op) {
-    user_function_c = function;
-    switch (planted) {
-    case fault::op_large_order:
-        if (!commute) function = swapped_c;
-        break;
-    case fault::op_large_short: function = shortened_c; break;
-    default: break;
-    }
-    int const code = PMPI_Op_create_c(function, commute, op);
-    if (code == MPI_SUCCESS) large_operations.insert(number(*op));
-    return code;
-}
-#endif
-
 // Written once a test chooses an algorithm, and again to undo that. 2 is a value that is only written to undo.
 int MPI_T_cvar_write(MPI_T_cvar_handle handle, void const* value) {
     unsigned char first = 0;
@@ -1005,42 +684,6 @@ int MPI_Reduce_local(void const* in, void* inout, int count, MPI_Datatype type, 
     int const code = PMPI_Reduce_local(in, inout, count, type, op);
     if (planted == fault::op_forbidden_accepted) return MPI_SUCCESS;
     return ended(code, o);
-}
-
-int MPI_Op_create(MPI_User_function* function, int commute, MPI_Op* op) {
-    user_function = function;
-    switch (planted) {
-    case fault::op_order:
-        if (!commute) function = swapped;
-        break;
-    case fault::op_dropped: function = dropped; break;
-    case fault::op_handle: function = other_type; break;
-    case fault::op_free_early:
-        function = while_alive;
-        alive = true;
-        break;
-    default: break;
-    }
-    return PMPI_Op_create(function, commute, op);
-}
-
-int MPI_Op_free(MPI_Op* op) {
-    auto const before = *op;
-    large_operations.erase(number(before));
-    alive = false;
-    int const code = PMPI_Op_free(op);
-    if (planted == fault::op_free_keeps) *op = before;
-    std::lock_guard const lock(outstanding_lock);
-    op_freed = !outstanding.empty();
-    return code;
-}
-
-int MPI_Op_commutative(MPI_Op op, int* commute) {
-    int const code = PMPI_Op_commutative(op, commute);
-    if (planted == fault::op_commutative) *commute = !*commute;
-    if (planted == fault::op_commutative_always) *commute = 1;
-    if (planted == fault::op_commutative_loc && op == MPI_MINLOC) *commute = 0;
-    return code;
 }
 
 } // extern "C"
