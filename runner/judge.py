@@ -128,8 +128,7 @@ def ended(logs: Sequence[RankLog], code: int | None, strict: bool) -> tuple[str,
     if excused := traps(logs, entries, 0, strict):
         advisories += excused
     elif entries:
-        words = "; ".join(f"rank {entry['rank']}: {death_words(entry)}" for entry in entries)
-        return "crash", {"ranks": entries + failures, "reason": f"{words}, where the job had to end in order"}
+        return "crash", {"ranks": entries + failures, "reason": f"{_ends(entries)}, where the job had to end in order"}
     wanted = next((log for log in logs if log.exit_wanted is not None), None)
     if wanted and code is not None and code != wanted.exit_wanted:
         message = f"the launcher ended with exit code {code}, MPI_Abort was given {wanted.exit_wanted}"
@@ -196,7 +195,7 @@ def crashed(dead: Sequence[Dead], np: int, launcher_killed_at: int | None) -> Bl
         return None
     index = min(one.index for one in culprits)
     entries = [_death_entry(one) for one in culprits if one.index == index]
-    return Blame(index, "crash", "; ".join(f"rank {entry['rank']}: {death_words(entry)}" for entry in entries), entries)
+    return Blame(index, "crash", _ends(entries), entries)
 
 
 def last_speakers(dead: Sequence[Dead], said: Sequence[tuple[int, int, str]]) -> Blame | None:
@@ -222,6 +221,10 @@ def death_words(entry: Entry) -> str:
         code = entry["exit"]  # None: seen from within, where exit() does not tell
         return f"exit({'' if code is None else code}){call}"
     return "ended without a word"
+
+
+def _ends(entries: Iterable[Entry]) -> str:
+    return "; ".join(f"rank {entry['rank']}: {death_words(entry)}" for entry in entries)
 
 
 def stuck(logs: Sequence[RankLog], alive: Iterable[int], index: int, spent: str) -> Blame:
