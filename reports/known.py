@@ -218,7 +218,8 @@ class Known:
             for where, unused in missed.items():
                 entries = globs[where]
                 which = unused[0] if len(unused) == 1 else f"{len(unused)} of its {len(entries)} globs ({unused[0]}, …)"
-                sentences.append(f"{where}: {which} matched no case that ran; correct the glob or remove the entry")
+                advice = "correct the glob or remove the entry, unless a wider tier has such cases"
+                sentences.append(f"{where}: {which} matched no case that ran; {advice}")
         sentences += [
             f"{entry.where}: all cases that {entry.case} matched passed; check whether it still fails sometimes"
             for entry in self.entries
