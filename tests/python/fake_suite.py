@@ -102,6 +102,13 @@ class FakeRank:
         while True:
             time.sleep(1)
 
+    def meet(self) -> None:
+        """Wait until all ranks are in this case: what they ended before is in their logs."""
+        for rank in range(self.np):
+            while f"S {self.index} " not in (self.job / f"rank-{rank}.events").read_text():
+                self.check_runner()
+                time.sleep(0.002)
+
     def first_time(self, what: str) -> bool:
         """Whether a fault that happens once happens now; its memory lies beside the job directories."""
         try:
@@ -199,6 +206,7 @@ class FakeRank:
             self.wait()
         elif kind == "kill_launcher":
             if not fault.get("once") or self.first_time(case):
+                self.meet()
                 os.kill(os.getppid(), signal.SIGKILL)
             self.wait()
         elif kind == "refuse":

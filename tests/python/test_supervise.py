@@ -173,6 +173,7 @@ def test_case_that_ends_every_job_without_a_culprit_is_lost(tmp_path: Path) -> N
     outcome = one_fault(tmp_path, "kill_launcher")
     assert outcome.failed() == {SICK: ("lost", [])}
     assert "the launcher ended early (signal 9)" in outcome.line(SICK)["reason"]
+    assert "3 jobs that began with this case gave no verdict" in outcome.line(SICK)["reason"]
     assert outcome.ends == ["launcher died"] * 4 + ["complete"]  # the first one judged three cases
 
 
