@@ -11,22 +11,6 @@ using namespace assay_faults;
 
 namespace assay_faults {
 
-std::vector<char> load(area const& a) {
-    std::vector<char> stream;
-    int room = 0, position = 0;
-    if (a.empty() || PMPI_Pack_size(a.count, a.type, MPI_COMM_SELF, &room) != MPI_SUCCESS) return stream;
-    stream.resize(static_cast<std::size_t>(room));
-    PMPI_Pack(a.start(), a.count, a.type, stream.data(), room, &position, MPI_COMM_SELF);
-    stream.resize(static_cast<std::size_t>(position));
-    return stream;
-}
-void store(std::vector<char> const& stream, area const& a) {
-    int position = 0;
-    if (!stream.empty() && !a.empty())
-        PMPI_Unpack(stream.data(), static_cast<int>(stream.size()), &position, a.start(), a.count, a.type,
-                    MPI_COMM_SELF);
-}
-
 void swap(area const& a, area const& b) {
     if (a.count != b.count || a.empty()) return;
     auto const first = load(a), second = load(b);

@@ -45,8 +45,10 @@ struct area {
     }
 };
 
-std::vector<char> load(area const& a);
-void store(std::vector<char> const& stream, area const& a);
+inline bytes load(area const& a) { return load(a.start(), a.count, a.type); }
+inline void store(bytes const& stream, area const& a) {
+    if (!a.empty()) store(stream, a.start(), a.count, a.type);
+}
 void swap(area const& a, area const& b);
 
 // The neighbours of a process in a topology; negative ones are MPI_PROC_NULL.
@@ -66,5 +68,10 @@ role role_in(MPI_Comm comm, int root);
 // Faults of the operation of a reduction, coll_ops.cpp: they may change what a process contributes, and how.
 void change(void const*& out, int count, MPI_Datatype& type, MPI_Op& op);
 void operation_freed(); // behind MPI_Op_free
+
+// Large counts lose their last element.
+inline void shorten(MPI_Count& count) {
+    if (count > 1) --count;
+}
 
 } // namespace assay_faults

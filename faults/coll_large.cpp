@@ -11,9 +11,6 @@ using namespace assay_faults;
 
 namespace {
 
-void shorten(MPI_Count& count) {
-    if (count > 1) --count;
-}
 // The last of several displacements, or counts, is one too small.
 template <class Number> void shift(Number const*& numbers, int n) {
     static std::list<std::vector<Number>> kept;

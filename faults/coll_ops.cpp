@@ -14,12 +14,13 @@ namespace {
 // The function that MPI_Op_create was told about. One at a time is enough.
 MPI_User_function* user_function = nullptr;
 
-void swapped(void* in, void* inout, int* length, MPI_Datatype* type) {
-    area const a{in, 0, *length, *type}, b{inout, 0, *length, *type};
+// Calls a function of the user with both sides exchanged.
+template <auto& of_user, class Length> void swapped(void* in, void* inout, Length* length, MPI_Datatype* type) {
+    area const a{in, 0, static_cast<int>(*length), *type}, b{inout, 0, static_cast<int>(*length), *type};
     auto const left = load(a), right = load(b);
     store(right, a);
     store(left, b);
-    user_function(in, inout, length, type);
+    of_user(in, inout, length, type);
     store(left, a);
 }
 void dropped(void*, void*, int*, MPI_Datatype*) {}
@@ -81,16 +82,9 @@ void const* zeros(std::size_t size) {
 #if MPI_VERSION >= 4
 // The same for MPI_Op_create_c.
 MPI_User_function_c* user_function_c = nullptr;
-void swapped_c(void* in, void* inout, MPI_Count* length, MPI_Datatype* type) {
-    area const a{in, 0, static_cast<int>(*length), *type}, b{inout, 0, static_cast<int>(*length), *type};
-    auto const left = load(a), right = load(b);
-    store(right, a);
-    store(left, b);
-    user_function_c(in, inout, length, type);
-    store(left, a);
-}
 void shortened_c(void* in, void* inout, MPI_Count* length, MPI_Datatype* type) {
-    MPI_Count fewer = *length > 1 ? *length - 1 : *length;
+    auto fewer = *length;
+    shorten(fewer);
     user_function_c(in, inout, &fewer, type);
 }
 #endif
@@ -167,7 +161,7 @@ int MPI_Op_create(MPI_User_function* function, int commute, MPI_Op* op) {
     user_function = function;
     switch (planted) {
     case fault::op_order:
-        if (!commute) function = swapped;
+        if (!commute) function = swapped<user_function, int>;
         break;
     case fault::op_dropped: function = dropped; break;
     case fault::op_handle: function = other_type; break;
@@ -185,7 +179,7 @@ int MPI_Op_create_c(MPI_User_function_c* function, int commute, MPI_Op* op) {
     user_function_c = function;
     switch (planted) {
     case fault::op_large_order:
-        if (!commute) function = swapped_c;
+        if (!commute) function = swapped<user_function_c, MPI_Count>;
         break;
     case fault::op_large_short: function = shortened_c; break;
     default: break;

@@ -58,8 +58,6 @@ bool rare(int count, MPI_Datatype type) { return world_rank == 1 && count == 17 
 
 namespace {
 
-using bytes = std::vector<unsigned char>;
-
 // A byte that did not arrive still has what the buffer held before, often 0xa5; where that is the right value by
 // chance, something else.
 unsigned char lost(unsigned char arrived) { return arrived == 0xa5 ? 0x5a : 0xa5; }
@@ -73,7 +71,9 @@ void write_byte(void* address, unsigned char value) {
 // Packed data cannot be packed again.
 MPI_Datatype streamed(MPI_Datatype type) { return type == MPI_PACKED ? MPI_BYTE : type; }
 
-// The data of `count` elements without their gaps. In all libraries at hand MPI_Pack adds nothing of its own.
+} // namespace
+
+// In all libraries at hand MPI_Pack adds nothing of its own.
 bytes load(void* buffer, int count, MPI_Datatype type) {
     bytes stream;
     int room = 0, position = 0;
@@ -92,6 +92,8 @@ void store(bytes const& stream, void* buffer, int count, MPI_Datatype type) {
         PMPI_Unpack(stream.data(), static_cast<int>(stream.size()), &position, buffer, count, streamed(type),
                     MPI_COMM_SELF);
 }
+
+namespace {
 
 // Elements that arrived, of the posted type; 0 if that is not a whole number.
 int elements_of(receive const& posted, MPI_Status const* status) {

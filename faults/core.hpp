@@ -9,6 +9,7 @@
 #include <functional>
 #include <mpi.h>
 #include <pthread.h>
+#include <vector>
 
 // Open MPI 5 has what it offers of MPI-4 in its header and says MPI_VERSION 3.
 #if MPI_VERSION >= 4 || defined(MPI_SESSION_NULL)
@@ -139,6 +140,10 @@ bool initialized();
 bool finalized();
 bool spawned(); // whether other processes started this one
 
+// The data of `count` elements without their gaps, and what puts it back.
+using bytes = std::vector<unsigned char>;
+bytes load(void* buffer, int count, MPI_Datatype type);
+void store(bytes const& stream, void* buffer, int count, MPI_Datatype type);
 void spoil(void* address); // one byte; left alone if it cannot be read or written
 int bytes_of(MPI_Status const* status);
 // Saves the data of `count` elements and puts it back: what a receive into that buffer wrote is undone.
