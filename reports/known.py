@@ -18,8 +18,21 @@ from packaging.version import InvalidVersion, Version
 from reports.evidence import ENDS, FAILED, NOT_RUN
 from runner.model import Target, Verdict, WrongUse
 
-KEYS = ("case", "library", "version", "transport", "np", "threads", "status", "sometimes", "damages", "reason", "link")
-FLAGS = ("sometimes", "damages")
+KEYS = (
+    "case",
+    "library",
+    "version",
+    "transport",
+    "np",
+    "threads",
+    "status",
+    "sometimes",
+    "seldom",
+    "damages",
+    "reason",
+    "link",
+)
+FLAGS = ("sometimes", "seldom", "damages")
 _CASE_GLOB = re.compile(r"[a-z0-9_.+=/*?\[\]!{,}-]+")
 
 
@@ -38,6 +51,7 @@ class Entry:
     threads: frozenset[int] = frozenset()  # of a rank; empty: any
     status: frozenset[str] = frozenset({"fail"})
     sometimes: bool = False  # whether a case fails depends on timing or on more than its name says: it may also pass
+    seldom: bool = False  # it nearly always passes: nobody prepares for its failure; implies `sometimes`
     damages: bool = False  # the process may be damaged afterwards, so that later cases fail
 
     def fits(self, target: Target) -> bool:
@@ -182,8 +196,8 @@ class Known:
         return None if same else verdict
 
     def expected(self, case: str, target: Target) -> set[str]:
-        """How this case may fail by what is known: statuses."""
-        return {status for entry in self._matching(case, target) for status in entry.status}
+        """How this case may fail by what is known, but for what seldom happens: statuses."""
+        return {status for entry in self._matching(case, target) if not entry.seldom for status in entry.status}
 
     def damage(self, case: str, target: Target) -> str:
         """The defect (link of an entry) that this case may leave a damaged process behind by, or ""."""
@@ -223,7 +237,7 @@ class Known:
         sentences += [
             f"{entry.where}: all cases that {entry.case} matched passed; check whether it still fails sometimes"
             for entry in self.entries
-            if entry.sometimes and entry in self._used and entry not in self._failed
+            if entry.sometimes and not entry.seldom and entry in self._used and entry not in self._failed
         ]
         if foreign := sum(entry not in self._fitting for entry in self.entries):
             what = "1 known failure is" if foreign == 1 else f"{foreign} known failures are"
@@ -319,4 +333,5 @@ def _entries(where: str, table: Any) -> list[Entry]:
             raise WrongUse(f"{where}: {key} is {given!r}; it must be a list of numbers of {what}, for example [2, 3]")
         numbers[key] = frozenset(given)
     common = {**table, "where": where, "status": frozenset(status), **numbers}
+    common["sometimes"] = table.get("sometimes", False) or table.get("seldom", False)
     return [Entry(**{**common, "case": glob}) for glob in globs]

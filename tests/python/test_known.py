@@ -141,6 +141,15 @@ def test_what_fails_sometimes_may_pass_and_is_reported_when_it_always_does(tmp_p
     assert entries.unused() == []
 
 
+def test_nothing_is_prepared_for_what_seldom_fails(tmp_path: Path) -> None:
+    entries = known(tmp_path, ENTRY + "seldom = true\n")
+    assert entries.expected(CASE, target()) == set()
+    assert entries.apply(Verdict(CASE, "mpich@4.2.1/np4", "pass"), target()).status == "pass"
+    assert entries.unused() == []
+    assert entries.apply(Verdict(CASE, "mpich@4.2.1/np4", "crash"), target()).status == "xfail"
+    assert known(tmp_path, ENTRY + "sometimes = true\n").expected(CASE, target()) == {"fail", "crash"}
+
+
 def test_what_has_ended_enough_jobs_leaves_out_the_rest_of_its_cases(tmp_path: Path) -> None:
     some = known(tmp_path, ENTRY.replace('"p2p.ring*/type=long_double_int/*"', '["p2p.ring*/n=*", "p2p.ring/m=*"]'))
     some.limit = 2
