@@ -123,6 +123,8 @@ class Known:
         self._ended: Counter[tuple[str, str, str]] = Counter()  # and those that ended their job
         self._news: dict[str, set[tuple[str, str]]] = {}  # by target: tables and tests that `enough` is to tell of
         self._targets: dict[str, Matcher] = {}
+        self._newest = ""  # name of the target that was asked for last
+        self._matches: dict[str, Sequence[Entry]] = {}  # of its cases: each is asked for several times
         self._fitting: set[Entry] = set()
         self._used: set[Entry] = set()
         self._failed: set[Entry] = set()  # met a case that failed as expected, or was left out for that
@@ -136,6 +138,8 @@ class Known:
         if verdict.status in NOT_RUN:
             return verdict
         matching = self._matching(verdict.case, target)
+        if not matching:
+            return verdict
         self._used.update(matching)
         self._count(verdict, target, {entry.where for entry in matching if not ENDS.isdisjoint(entry.status)})
         for entry in matching:
@@ -203,12 +207,18 @@ class Known:
         """The defect (link of an entry) that this case may leave a damaged process behind by, or ""."""
         return next((entry.link for entry in self._matching(case, target) if entry.damages), "")
 
-    def _matching(self, case: str, target: Target) -> list[Entry]:
-        if target.name not in self._targets:
-            fitting = [entry for entry in self.entries if entry.fits(target)]
-            self._targets[target.name] = Matcher(fitting)
-            self._fitting.update(fitting)
-        return self._targets[target.name].matching(case)
+    def _matching(self, case: str, target: Target) -> Sequence[Entry]:
+        if target.name != self._newest:
+            self._newest = target.name
+            self._matches = {}
+            if target.name not in self._targets:
+                fitting = [entry for entry in self.entries if entry.fits(target)]
+                self._targets[target.name] = Matcher(fitting)
+                self._fitting.update(fitting)
+        found = self._matches.get(case)
+        if found is None:
+            found = self._matches[case] = self._targets[target.name].matching(case) or ()
+        return found
 
     def unused(self, part: bool = False) -> list[str]:
         """One sentence for each table with a glob that matched no case; one in all for entries of other libraries.

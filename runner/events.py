@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass
+from operator import sub
 from pathlib import Path
 from typing import Any
 
@@ -84,7 +85,35 @@ class RankLog:
         lines = (self._rest + whole).decode("utf-8", "replace").split("\n")
         self._rest = rest
         self.events += len(lines)
-        return self._take(lines)
+        # All but the case that it was in before and the one that it is in now are whole.
+        begin = 1 if self.open >= 0 else 0
+        end = begin + (len(lines) - begin) // 2 * 2
+        ended = self._take(lines[:begin])
+        plain = self._take_plain(lines[begin:end])
+        ended += self._take(lines[begin:end]) if plain is None else plain
+        return ended + self._take(lines[end:])
+
+    def _take_plain(self, lines: list[str]) -> list[tuple[int, int]] | None:
+        """What `_take` would, at once, if each case began behind the one before and passed; None if one did not."""
+        words = " ".join(lines).split(" ")
+        number = len(lines) // 2
+        indices = words[1::7]
+        if not (
+            len(words) == 7 * number
+            and number > 0
+            and words[0::7].count("S") == words[3::7].count("E") == words[6::7].count("p") == number
+            and indices == words[4::7]
+        ):
+            return None
+        try:
+            first = int(indices[0])
+            if not self.last < first <= self.cases - number or indices != [*map(str, range(first, first + number))]:
+                return None
+            spent = [*map(sub, map(int, words[5::7]), map(int, words[2::7]))]
+        except ValueError:
+            return None
+        self.last = first + number - 1
+        return [*zip(range(first, first + number), spent, strict=True)]
 
     def _take(self, lines: list[str]) -> list[tuple[int, int]]:
         ended: list[tuple[int, int]] = []

@@ -61,3 +61,40 @@ def test_position_between_cases(tmp_path: Path) -> None:
     log.read()
     assert (log.open, log.position) == (-1, 1)
     log.close()
+
+
+PASSED = [line for index in range(40) for line in (f"S {index} {100 * index}", f"E {index} {101 * index} p")]
+
+
+@pytest.mark.parametrize(
+    ("odd", "cases"),
+    [
+        ({}, 40),
+        ({7: "S 3 0"}, 39),
+        ({7: "E 3 303 -"}, 40),
+        ({6: "S 4 300", 7: "E 4 303 p"}, 39),  # case 4 twice, and no case 3
+        ({7: "E 5 303 p"}, 39),  # of another case than it began
+        ({6: "S 3 3x"}, 39),
+        ({6: "S 3 300 p", 7: "E 3 303"}, 39),
+        ({6: "E 3 303 p", 7: "S 3 300"}, 39),
+        ({6: "S 03 300", 7: "E 03 303 p"}, 40),
+        ({78: "S 40 3900", 79: "E 40 3939 p"}, 39),  # there are 40
+    ],
+)
+def test_what_passed_is_read_at_once_and_as_line_by_line(tmp_path: Path, odd: dict[int, str], cases: int) -> None:
+    lines = [odd.get(number, line) for number, line in enumerate(PASSED)]
+    found = []
+    for step in (1, 3, 40, 80):
+        unusual: set[int] = set()
+        log = RankLog(tmp_path / str(step), 0, 40, unusual)
+        log.path.parent.mkdir()
+        ended = []
+        with log.path.open("a") as file:
+            for begin in range(0, len(lines), step):
+                file.write("".join(f"{line}\n" for line in lines[begin : begin + step]))
+                file.flush()
+                ended += log.read()
+        found.append((ended, unusual, log.outcomes, log.open, log.last, log.malformed, log.events))
+        log.close()
+    assert found[1:] == found[:1] * 3
+    assert len(found[0][0]) == cases
