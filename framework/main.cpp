@@ -73,6 +73,7 @@ int run(options& o, int argc, char** argv) {
     watch_for_death(); // libraries put their own handlers in place
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &o.the_job.np);
+    keep_to_a_core(rank);
     if (o.the_job.threads > 1 && provided < MPI_THREAD_MULTIPLE)
         throw wrong_use{fmt::format("--threads={} needs MPI_THREAD_MULTIPLE; this library provides level {} only",
                                     o.the_job.threads, provided)};

@@ -36,17 +36,29 @@ void polled(bool found) {
     }
 }
 
-void yield_among_threads() { among_threads = yields_polls(); }
+void yield_among_threads() { among_threads = true; }
+
+void keep_to_a_core(int rank) {
+    cpu_set_t allowed;
+    if (!yields_polls() || among_threads || sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+    int skipped = rank % CPU_COUNT(&allowed), core = 0;
+    while (!CPU_ISSET(core, &allowed) || skipped-- > 0) ++core;
+    cpu_set_t own;
+    CPU_ZERO(&own);
+    CPU_SET(core, &own);
+    sched_setaffinity(0, sizeof own, &own); // where it may not, it runs where the kernel likes, as before
+}
 
 int give_core_away() {
-    constexpr int every = 128;
-    thread_local int yields = 0;
+    constexpr int looks = 4, yields_before_sleep = 128;
+    thread_local int calls = 0;
     thread_local char const* waits_in = nullptr;
     if (char const* const procedure = last_call.name; procedure != waits_in) {
         waits_in = procedure;
-        yields = 0;
+        calls = 0;
     }
-    bool const sleeps = among_threads || (yields_polls() && ++yields % every == 0);
+    if (!among_threads && ++calls % looks != 0) return 0;
+    bool const sleeps = yields_polls() && (among_threads || calls % (looks * yields_before_sleep) == 0);
     if (!sleeps) return static_cast<int>(syscall(SYS_sched_yield));
     timespec const shortest{0, 1};
     nanosleep(&shortest, nullptr); // a signal may end it: all the better

@@ -5,12 +5,19 @@
 // works where the library looks there while it waits, whether or not that is where the message comes: ucx_yielding.cpp and
 // ofi_yielding.cpp stand between the two.
 //
+// A library that yields itself does so whenever it has looked in vain, and a system call takes longer than to look again: three of
+// four calls of sched_yield in one MPI procedure only return.
+//
 // The kernel takes a task that yields for one that has had its time slice, so that a rank that has yielded for long waits for as long
-// once a message is there. So every 128th sched_yield in one MPI procedure sleeps for the shortest time that there is instead; where
+// once a message is there. So the 128th time in one MPI procedure a rank sleeps for the shortest time that there is instead; where
 // the procedures change, nobody has waited for long, and a timer costs more than a message.
 //
 // Where several threads of a rank wait, one that lets go of the library's lock and yields has the lock again before another thread
-// that waits for it has got a core. So in such jobs each sched_yield sleeps: milliseconds become microseconds.
+// that waits for it has got a core. So in such jobs each sched_yield yields and, with ASSAY_YIELD_POLLS, sleeps: milliseconds become
+// microseconds.
+//
+// The kernel does not move tasks that run and yield all the time: where three of four ranks came to share one of two cores, they did so
+// to the end of the job. So with ASSAY_YIELD_POLLS each rank keeps to a core, in turns.
 #pragma once
 
 namespace assay {
@@ -18,8 +25,9 @@ namespace assay {
 void polled(bool found); // whether this thread's poll has found anything
 bool yields_polls();     // ASSAY_YIELD_POLLS is set
 
-void yield_among_threads(); // from now on sched_yield sleeps, if ASSAY_YIELD_POLLS is set; before other threads are started
-int give_core_away();       // what sched_yield does
+void yield_among_threads();    // from now on; before other threads are started
+void keep_to_a_core(int rank); // of those that it may use
+int give_core_away();          // what sched_yield does
 
 // What is hidden by our procedure of that name, as the library that called finds it: it need not be among the program's own.
 void* hidden_by_us(char const* name, void const* caller);

@@ -2,12 +2,15 @@
 
 #include "framework/calls.hpp"
 
+#include <atomic>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <set>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <thread>
 #include <unistd.h>
 
 extern "C" unsigned poll_ucx(unsigned found, int times);
@@ -57,26 +60,71 @@ TEST(Yielding, ReadsOfAQueueOfLibfabricThatFindNothingYield) {
     EXPECT_EQ(yields - before, 2);
 }
 
-// The thread sleeps, so that it gives its core away to whoever waits: the kernel counts that, and nothing for a mere sched_yield
-// with nobody else there.
+namespace {
+// How often this thread has given its core away: the kernel counts each sleep, and a yield where another task takes the core.
+struct given {
+    long slept, yielded;
+};
+
+given given_away(int times) {
+    rusage before{}, after{};
+    getrusage(RUSAGE_THREAD, &before);
+    for (int i = 0; i < times; ++i) EXPECT_EQ(assay::give_core_away(), 0);
+    getrusage(RUSAGE_THREAD, &after);
+    return {after.ru_nvcsw - before.ru_nvcsw, after.ru_nivcsw - before.ru_nivcsw};
+}
+
+int core_of_rank(int rank) {
+    int core = -1;
+    std::thread([&] {
+        assay::keep_to_a_core(rank);
+        cpu_set_t found;
+        if (sched_getaffinity(0, sizeof found, &found) != 0 || CPU_COUNT(&found) != 1) return;
+        for (core = 0; !CPU_ISSET(core, &found);) ++core;
+    }).join();
+    return core;
+}
+} // namespace
+
+TEST(Yielding, RanksKeepToTheCoresInTurns) {
+    cpu_set_t allowed;
+    ASSERT_EQ(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+    int const cores = CPU_COUNT(&allowed);
+    std::set<int> used;
+    for (int rank = 0; rank < cores; ++rank) used.insert(core_of_rank(rank));
+    EXPECT_EQ(used.size(), static_cast<std::size_t>(cores));
+    for (int const core : used) EXPECT_TRUE(core >= 0 && CPU_ISSET(core, &allowed)) << core;
+    EXPECT_EQ(core_of_rank(cores), core_of_rank(0));
+}
+
+TEST(Yielding, ThreeOfFourCallsOnlyReturn) {
+    std::thread([] {
+        assay::keep_to_a_core(0);
+        std::atomic<bool> there = false, done = false;
+        std::thread other([&] { // on the same core
+            for (there = true; !done;) syscall(SYS_sched_yield);
+        });
+        while (!there) syscall(SYS_sched_yield);
+        assay::entering("MPI_Recv");
+        long const yielded = given_away(400).yielded;
+        EXPECT_GE(yielded, 20);
+        EXPECT_LE(yielded, 100 + 5) << "the kernel may have taken the core, too";
+        done = true;
+        other.join();
+    }).join();
+}
+
 TEST(Yielding, SleepsInALongWaitAndAlwaysAmongThreads) {
-    auto const given_away = [](int times) {
-        rusage before{}, after{};
-        getrusage(RUSAGE_THREAD, &before);
-        for (int i = 0; i < times; ++i) EXPECT_EQ(assay::give_core_away(), 0);
-        getrusage(RUSAGE_THREAD, &after);
-        return after.ru_nvcsw - before.ru_nvcsw;
-    };
-    assay::entering("MPI_Recv");
-    EXPECT_LT(given_away(20), 20);
-    EXPECT_GE(given_away(1280), 10) << "every 128th one sleeps";
+    assay::entering("MPI_Send");
+    EXPECT_LT(given_away(20).slept, 20);
+    EXPECT_GE(given_away(5120).slept, 10) << "each 128th yield sleeps";
     long slept = 0;
     for (int i = 0; i < 10; ++i)
         for (char const* const procedure : {"MPI_Send", "MPI_Recv"}) {
             assay::entering(procedure);
-            slept += given_away(100);
+            slept += given_away(400).slept;
         }
-    EXPECT_LT(slept, 2000 / 128 - 5) << "the count starts again in each procedure";
+    EXPECT_LT(slept, 8000 / 512 - 5) << "the count starts again in each procedure";
     assay::yield_among_threads();
-    EXPECT_GE(given_away(20), 20);
+    EXPECT_GE(given_away(20).slept, 20);
 }
