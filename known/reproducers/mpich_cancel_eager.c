@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { many = 64, size = 8192 };
+enum { many = 2000, size = 4 };
 
 int main(int argc, char** argv) {
     static char data[many][size];
