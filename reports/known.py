@@ -123,7 +123,7 @@ class Known:
         self._ended: Counter[tuple[str, str, str]] = Counter()  # and those that ended their job
         self._news: dict[str, set[tuple[str, str]]] = {}  # by target: tables and tests that `enough` is to tell of
         self._targets: dict[str, Matcher] = {}
-        self._newest = ""  # name of the target that was asked for last
+        self._newest: str | None = None  # the name of the target that was asked for last
         self._matches: dict[str, Sequence[Entry]] = {}  # of its cases: each is asked for several times
         self._fitting: set[Entry] = set()
         self._used: set[Entry] = set()
