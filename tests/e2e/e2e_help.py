@@ -30,6 +30,17 @@ def assay(
     )
 
 
+def begin(*words: str | Path, env: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    """Start ./assay and say nothing of what it prints."""
+    return subprocess.Popen(
+        [str(REPO / "assay"), *map(str, words)],
+        env={**os.environ, **env},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
 def processes_of(folder: Path) -> list[str]:
     """The command lines of processes that have something to do with `folder`: in their arguments or environment."""
     mark = str(folder).encode()

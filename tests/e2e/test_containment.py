@@ -4,17 +4,15 @@ rank; 1,960 pass. The same when the runner is killed by SIGKILL three times on t
 from __future__ import annotations
 
 import json
-import os
 import random
 import signal
-import subprocess
 import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
-from e2e_help import MPI, REPO, assay, left_running
+from e2e_help import MPI, assay, begin, left_running
 
 CASES = 2000
 NP = 4
@@ -163,13 +161,7 @@ def test_the_same_with_the_runner_killed_three_times(tmp_path: Path, environment
     out = tmp_path / "out"
     words = options(out, tmp_path / "faults")
     for judged in (300, 900, 1500):
-        runner = subprocess.Popen(
-            [str(REPO / "assay"), *words],
-            env={**os.environ, **environment},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        runner = begin(*words, env=environment)
         deadline = time.monotonic() + 600
         while _lines(out) < judged:
             assert runner.poll() is None and time.monotonic() < deadline

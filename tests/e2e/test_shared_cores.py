@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import time
 from collections import Counter
 from pathlib import Path
 
 import pytest
-from e2e_help import MPI, REPO
+from e2e_help import MPI, begin
 
 MOST = 8  # cores: beyond that there would be too many ranks for a test
 
@@ -35,13 +34,7 @@ def test_ranks_that_share_cores_keep_to_one_each(tmp_path: Path, programs: Path)
     (tmp_path / "faults").write_text("1500 0 spin\n")  # so that they are there until somebody has looked
     words = ["run", "--mpi", MPI, "--np", str(cores + 1), "--suite", "self", "--tier", "smoke"]
     words += ["--timeout-scale", "0.2", "--out", str(tmp_path / "out"), "--env", f"ASSAY_SELF_FAULTS={tmp_path}/faults"]
-    runner = subprocess.Popen(
-        [str(REPO / "assay"), *words],
-        env={**os.environ, "ASSAY_SUITE": str(programs / "assay-suite-self")},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    runner = begin(*words, env={"ASSAY_SUITE": str(programs / "assay-suite-self")})
     ranks: list[set[int]] = []
     try:
         while runner.poll() is None and not (len(ranks) == cores + 1 and all(len(may) == 1 for may in ranks)):
