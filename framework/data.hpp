@@ -20,8 +20,9 @@ constexpr std::uint64_t message_key(std::uint64_t case_key, std::uint64_t sender
     return splitmix64(case_key ^ splitmix64(sender ^ splitmix64((receiver << 20) ^ serial)));
 }
 
-// Writes bytes [from, from + size) of the endless stream of a key. `from` is a multiple of 8. Word k of 4 bytes is a mix
-// of k and the key that the compiler can work out for several words at once (multipliers: C. Wellons, "lowbias32").
+// Writes bytes [from, from + size) of the endless stream of a key. `from` is a multiple of 8. Word k of 8 bytes is
+// x = key + k × an odd constant (so that no two words of a stream have the same), plus the product of the two halves of x,
+// whose own halves are mixed: a few instructions for 32 bytes, since each message is made twice, to be sent and to be judged.
 void stream_bytes(std::uint64_t key, std::size_t from, void* to, std::size_t size);
 
 } // namespace assay

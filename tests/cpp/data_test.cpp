@@ -34,23 +34,40 @@ TEST(stream_bytes, isContinuous) {
 
 // Ranks may run on different processors, for which different code is chosen. Worked out by a program of its own.
 TEST(stream_bytes, isTheSameOnEveryProcessor) {
-    std::vector<std::uint32_t> words(1000);
-    stream_bytes(0x123456789abcdef0u, 0, words.data(), 4 * words.size());
-    EXPECT_EQ(words[0], 0x45ce9303u);
-    EXPECT_EQ(words[1], 0x175248a3u);
-    EXPECT_EQ(words[17], 0x477a833bu);
-    EXPECT_EQ(words[999], 0xb7d67371u);
+    std::vector<std::uint64_t> words(1000);
+    stream_bytes(0x123456789abcdef0u, 0, words.data(), 8 * words.size());
+    EXPECT_EQ(words[0], 0x41622146c9eaa9beu);
+    EXPECT_EQ(words[1], 0x4bf6a25db5922d30u);
+    EXPECT_EQ(words[17], 0x50fce675cbc89700u);
+    EXPECT_EQ(words[999], 0x7087c3844a3e7f0eu);
 }
 
+// At each place of a word on its own: a message that is misplaced by words would else look like the right one.
 TEST(stream_bytes, isBalanced) {
-    std::vector<unsigned char> bytes(256 * 400);
+    std::vector<unsigned char> bytes(8 * 256 * 400);
     stream_bytes(7, 0, bytes.data(), bytes.size());
-    std::vector<int> seen(256);
-    for (auto b : bytes) ++seen[b];
-    for (int n : seen) { // 400 expected, standard deviation 20
-        EXPECT_GT(n, 280);
-        EXPECT_LT(n, 520);
+    for (std::size_t place = 0; place < 8; ++place) {
+        std::vector<int> seen(256);
+        for (auto k = place; k < bytes.size(); k += 8) ++seen[bytes[k]];
+        for (int n : seen) { // 400 expected, standard deviation 20
+            EXPECT_GT(n, 280);
+            EXPECT_LT(n, 520);
+        }
     }
+}
+
+TEST(stream_bytes, agreesWithAnotherOnlyByChance) {
+    std::vector<unsigned char> one(256 * 400), other(one.size());
+    stream_bytes(message_key(1, 0, 1, 0), 0, one.data(), one.size());
+    auto const same = [&one](unsigned char const* bytes, std::size_t n) {
+        int equal = 0;
+        for (std::size_t k = 0; k < n; ++k) equal += one[k] == bytes[k];
+        return equal;
+    };
+    stream_bytes(message_key(1, 1, 0, 0), 0, other.data(), other.size());
+    EXPECT_LT(same(other.data(), other.size()), 520); // 400 expected, standard deviation 20
+    for (std::size_t shift : {1u, 2u, 3u, 4u, 8u, 12u, 16u, 24u, 64u, 1024u})
+        EXPECT_LT(same(one.data() + shift, one.size() - shift), 600) << "its own bytes, " << shift << " further";
 }
 
 TEST(message_key, differsForEveryMessage) {
