@@ -6,7 +6,7 @@ import fnmatch
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -220,30 +220,30 @@ class Known:
             found = self._matches[case] = self._targets[target.name].matching(case) or ()
         return found
 
-    def unused(self, part: bool = False) -> list[str]:
+    def unused(
+        self, part: bool = False, wider: Callable[[Sequence[str]], Iterable[str]] = lambda globs: ()
+    ) -> list[str]:
         """One sentence for each table with a glob that matched no case; one in all for entries of other libraries.
 
         part: only a part of the cases was to run, so that globs without a case are no news: one sentence in all.
+        wider: the cases of wider tiers that these globs match; globs that have some are not told of.
         """
-        globs: dict[str, list[Entry]] = {}  # by the table they stand in
-        for entry in self.entries:
-            if entry in self._fitting:
-                globs.setdefault(entry.where, []).append(entry)
+        missing = [entry for entry in self.entries if entry in self._fitting and entry not in self._used]
+        if missing and not part:
+            there = [*wider([entry.case for entry in missing])]
+            missing = [entry for entry in missing if not any(map(re.compile(translate(entry.case)).match, there))]
+        missed: dict[str, list[str]] = {}  # globs, by the table they stand in
+        for entry in missing:
+            missed.setdefault(entry.where, []).append(entry.case)
         sentences = []
-        missed = {
-            where: unused
-            for where, entries in globs.items()
-            if (unused := [entry.case for entry in entries if entry not in self._used])
-        }
         if part and missed:
             what = "1 known failure" if len(missed) == 1 else f"{len(missed)} known failures"
             sentences.append(f"of {what} not all cases were selected")
         else:
             for where, unused in missed.items():
-                entries = globs[where]
-                which = unused[0] if len(unused) == 1 else f"{len(unused)} of its {len(entries)} globs ({unused[0]}, …)"
-                advice = "correct the glob or remove the entry, unless a wider tier has such cases"
-                sentences.append(f"{where}: {which} matched no case that ran; {advice}")
+                of_all = sum(entry.where == where for entry in self.entries)
+                which = unused[0] if len(unused) == 1 else f"{len(unused)} of its {of_all} globs ({unused[0]}, …)"
+                sentences.append(f"{where}: {which} matched no case; correct the glob or remove the entry")
         sentences += [
             f"{entry.where}: all cases that {entry.case} matched passed; check whether it still fails sometimes"
             for entry in self.entries

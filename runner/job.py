@@ -40,6 +40,7 @@ class JobRecord:
     end: str  # complete, crash, timeout, refused, launcher died, ranks died, no start, finalize hung, finalize crash
     seconds: float
     hello: dict[str, Any] = field(default_factory=dict)  # of rank 0
+    trouble: str = ""  # what went wrong that no case is charged for: "finalize crash after the last case (rank 0: …)"
 
 
 class NoStart(Exception):
@@ -126,6 +127,7 @@ class Job:
         self.dead: dict[int, judge.Dead] = {}
         self.gone: set[int] = set()  # ranks whose process has ended
         self.ended_at = 0  # when this job was told to end or its launcher had ended, ns; 0 while it runs
+        self.trouble = ""  # that no case is charged for
         text = f"assay-plan 1 seed={run.options.seed} cases={len(names)}\n" + "".join(f"{name}\n" for name in names)
         self.plan = xxhash.xxh3_64_hexdigest(text.encode())
         args = run.suite_args()
@@ -188,7 +190,7 @@ class Job:
             seconds = round(time.monotonic() - self.started, 3)
             hello = next((log.hellos[0] for log in self.logs if log.hellos), {})
             where = str(self.directory.relative_to(self._run.out))
-            self._run.records.append(JobRecord(where, self.judged, end, seconds, hello))
+            self._run.records.append(JobRecord(where, self.judged, end, seconds, hello, self.trouble))
         return why
 
     # ---- from the launch to the first case
@@ -277,7 +279,7 @@ class Job:
             living = [log for log in self.logs if not (log.finished or log.rank in self.dead or log.rank in self.gone)]
             if not living:
                 if now - active > patience.leave * busy and now - died > patience.leave * busy:
-                    run.on_note(f"{run.target.name}: the launcher did not end after its ranks and was ended")
+                    self._note_trouble("the launcher did not end after its ranks and was ended")
                     return "", None
                 continue
             if self.dead:
@@ -428,7 +430,7 @@ class Job:
                 end = "finalize crash"
             late = [log for log in self.logs if log.death] or [log for log in self.logs if not log.finished]
             words = "; ".join(f"rank {log.rank}: {self._end_words(log)}" for log in late)
-            self._run.on_note(f"{self._run.target.name}: {end} after the last case ({words})")
+            self._note_trouble(f"{end} after the last case ({words})")
             return end, "", None
         for log in self.logs:  # last words that came while the job was being ended
             death = log.death
@@ -465,6 +467,10 @@ class Job:
                 if text and written + _TICK >= log.opened:
                     said.append((log.rank, log.open, text))
         return said
+
+    def _note_trouble(self, text: str) -> None:
+        self.trouble = "; ".join(filter(None, (self.trouble, text)))
+        self._run.on_note(f"{self._run.target.name}: {text}")
 
     def _end_words(self, log: RankLog) -> str:
         return judge.death_words(log.death.detail) if log.death else "not back from MPI_Finalize"

@@ -24,6 +24,7 @@ from runner import build, plan, targets
 from runner.commands.progress import RunProgress
 from runner.journal import Journal
 from runner.model import CannotRun, Options, Target, Verdict, WrongUse
+from runner.options import globs as without_braces
 from runner.transports import OWN, Transport, counted, counts, parse, prove, unsupported
 
 FORMAT = 1
@@ -105,6 +106,7 @@ class Prepared:
     """One target that is ready to run."""
 
     target: Target
+    suite: plan.Suite
     plan: plan.Plan
     binary: str  # the hash that the suite prints
     key: str  # of the build
@@ -273,7 +275,7 @@ def _prepare_library(request: Request, library: targets.Library, console: Consol
                 )
             if out is not None and _plan_path(out, target).exists():  # the sources may have changed since
                 made = replace(made, cases=plan.read(_plan_path(out, target)))
-            prepared.append(Prepared(target, made, digest, library.key))
+            prepared.append(Prepared(target, suite, made, digest, library.key))
     return prepared
 
 
@@ -306,7 +308,7 @@ class _Session:
                     except CannotRun as error:
                         one.could_not_run = str(error)
                 if self.request.known:
-                    self.warnings += self.known.unused(part=self.request.part)
+                    self.warnings += self.known.unused(part=self.request.part, wider=self._cases_of_wider_tiers)
             except KeyboardInterrupt:
                 self._write(journal, finished=False)
                 raise KeyboardInterrupt(f"`./assay resume {shlex.quote(str(self.out))}` goes on") from None
@@ -330,6 +332,16 @@ class _Session:
         if any(statuses[status] for status in UNEXPECTED):
             return UNEXPECTED_RESULT
         return ALL_AS_EXPECTED if any(status not in NOT_RUN for status in statuses) else NOTHING_APPLICABLE
+
+    def _cases_of_wider_tiers(self, globs: Sequence[str]) -> set[str]:
+        """The cases that these globs match in any tier, for the libraries and numbers of ranks of this run."""
+        suites = {(one.binary, one.target.np): one.suite for one in self.ready.targets}
+        arguments = [f"--tier={plan.TIERS[-1]}", *(f"--select={glob}" for glob in without_braces(globs))]
+        try:
+            lines = [line for (_, np), suite in suites.items() for line in suite.ask("cases", np, arguments)]
+        except (CannotRun, WrongUse):
+            return set()  # the run is over: all that is lost is that globs are told of which are in order
+        return {line["case"] for line in lines if "unsupported" not in line}
 
     def _judge_again(self, one: Prepared, journal: Journal) -> None:
         """What is known may have changed since the verdicts of a run that is resumed."""
@@ -389,6 +401,8 @@ class _Session:
             )
         for record in records:
             job = asdict(record)
+            if not job["trouble"]:
+                del job["trouble"]
             hello = job.pop("hello", None)
             if hello and (hello.get("library") or not one.hello):  # jobs of one case do not ask the library
                 one.hello = hello
@@ -429,9 +443,18 @@ class _Session:
             "targets": abouts,
             "cases": _sum(about["cases"] for about in abouts),
             "status": _sum(about["status"] for about in abouts),
-            "warnings": self.warnings,
+            "warnings": self.warnings + self._troubles(),
         }
         write_file(self.out / "run.json", lambda file: file.write(json.dumps(record, indent=1) + "\n"))
+
+    def _troubles(self) -> list[str]:
+        """What went wrong behind the cases of a job. No verdict tells of it, so that it would be lost."""
+        return [
+            f"{one.target.name}: {job['trouble']}; no case is charged for that, {job['directory']} has the logs"
+            for one in self.ready.targets
+            for job in one.jobs
+            if job.get("trouble")
+        ]
 
     def _about(self, one: Prepared, journal: Journal) -> dict[str, Any]:
         target = one.target

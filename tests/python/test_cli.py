@@ -26,6 +26,8 @@ _LISTER = """#!/usr/bin/env python3
 import json, sys
 what = sys.argv[1].removeprefix("--list=")
 cases = [{{"case": case}} for case in {cases!r}] + {unsupported!r}
+if "--tier=full" in sys.argv:  # asked for a case that only this tier has, it lists that
+    cases += [{{"case": word[9:]}} for word in sys.argv if word.startswith("--select=fake.case/wide")]
 lines = {{
     "tests": [{{"test": "fake.case", "requirements": ["fake.one"], "note": "a fake"}}],
     "axes": [{{"axis": "n", "value": str(n), "note": "", "lacks": ""}} for n in range(20)],
@@ -128,6 +130,29 @@ def test_known_failure_is_expected(world: World, tmp_path: Path) -> None:
     known.write_text(f'[[known]]\ncase = "{CASES[3]}"\nreason = "a bug"\nlink = "bug.c"\n')
     assert cli.main(["run", "--out", "out", "--known", str(known)]) == 0
     assert world.record()["status"] == {"pass": 19, "xfail": 1}
+
+
+def test_only_globs_without_a_case_in_any_tier_are_told_of(world: World, tmp_path: Path) -> None:
+    known = tmp_path / "known.toml"
+    entry = '[[known]]\ncase = "{}"\nreason = "a bug"\nlink = "bug.c"\n'
+    known.write_text(entry.format("fake.case/{wide,n=98}") + entry.format("fake.caes/*"))
+    assert cli.main(["run", "--out", "out", "--known", str(known)]) == 0
+    assert world.record()["warnings"] == [
+        f"{known}, entry 2: fake.caes/* matched no case; correct the glob or remove the entry"
+    ]
+
+
+def test_trouble_that_no_case_is_charged_for_stays_in_the_report(world: World) -> None:
+    world.faults.write_text(json.dumps({"start": {"kind": "finalize_crash"}}))
+    assert cli.main(["run", "--out", "out"]) == 0
+    trouble = "finalize crash after the last case (rank 1: SIGSEGV in MPI_Finalize)"
+    told = f"mpich@9.9/np2: {trouble}; no case is charged for that, logs/mpich@9.9_np2/job-0001 has the logs"
+    record = world.record()
+    assert record["targets"][0]["jobs"][0]["trouble"] == trouble
+    assert record["warnings"] == [told]
+    assert trouble in (world.out / "report.html").read_text()
+    assert cli.main(["resume", "out"]) == 0
+    assert world.record()["warnings"] == [told]
 
 
 def test_a_profile_says_what_it_leaves_out(world: World, capsys: pytest.CaptureFixture[str]) -> None:

@@ -298,7 +298,9 @@ def test_finalize_crash_is_a_note(tmp_path: Path) -> None:
     outcome = run(tmp_path, PLAN, {"start": {"kind": "finalize_crash"}})
     assert outcome.failed() == {}
     assert outcome.ends == ["finalize crash"]
-    assert outcome.notes == ["fake@1.0/np2: finalize crash after the last case (rank 1: SIGSEGV in MPI_Finalize)"]
+    trouble = "finalize crash after the last case (rank 1: SIGSEGV in MPI_Finalize)"
+    assert outcome.notes == [f"fake@1.0/np2: {trouble}"]
+    assert [record.trouble for record in outcome.records] == [trouble]
 
 
 @pytest.mark.parametrize(
