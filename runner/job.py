@@ -469,6 +469,8 @@ class Job:
         return said
 
     def _note_trouble(self, text: str) -> None:
+        if damaged_by := self._run.damaged_by(self.names[0]):
+            text += f", as its cases may have damaged the processes ({damaged_by})"
         self.trouble = "; ".join(filter(None, (self.trouble, text)))
         self._run.on_note(f"{self._run.target.name}: {text}")
 

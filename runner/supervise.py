@@ -207,6 +207,10 @@ class Run:
         kind = self.kinds[case]
         return bool(kind[0] or kind[2]) or not ENDS.isdisjoint(self.expected(case))
 
+    def damaged_by(self, case: str) -> str:
+        """The defect by which this case and those that share its launch may damage processes, or ""."""
+        return self.kinds[case][2]
+
     def verdict(self, case: str, status: str, seconds: float, extra: dict[str, Any]) -> Verdict:
         """A verdict with the fields that every line has."""
         required = self.requirements(case)

@@ -303,6 +303,12 @@ def test_finalize_crash_is_a_note(tmp_path: Path) -> None:
     assert [record.trouble for record in outcome.records] == [trouble]
 
 
+def test_trouble_may_be_known_damage(tmp_path: Path) -> None:
+    outcome = run(tmp_path, PLAN, {"start": {"kind": "finalize_crash"}}, damage=lambda case: "bug.c")
+    (trouble,) = [record.trouble for record in outcome.records]
+    assert trouble.endswith("in MPI_Finalize), as its cases may have damaged the processes (bug.c)")
+
+
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
