@@ -6,13 +6,13 @@
  * expected: OK, as with MPI_COMM_WORLD.
  * observed: bytes of other memory in the place of one process, in some of 100 files (Open MPI 4.1.4, Debian).
  */
-// run: np=4 timeout=120
+// run: np=4 timeout=240
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
 
 int main(int argc, char** argv) {
-    enum { rounds = 200, pieces = 2, count = 17, header = 13 };
+    enum { rounds = 400, pieces = 2, count = 17, header = 13 };
     char const* const name = "openmpi_file_cart.data";
     int rank, ranks, dims[2] = {0, 0}, periods[2] = {1, 1}, bad = 0;
     long long mine[count];
