@@ -200,21 +200,23 @@ private:
     std::vector<std::size_t> order;
 };
 
-void product(searcher const& search, row& r, std::size_t axis, std::function<void(row const&)> const& take) {
+void product(searcher const& search, row& r, std::size_t axis, std::function<void(row const&)> const& take,
+             std::function<bool(row const&, std::size_t)> const& go_on) {
     if (axis == r.size()) return take(r);
     for (std::size_t value = 0; value < search.sizes[axis]; ++value) {
         r[axis] = value;
-        if (search.consistent(r, axis)) product(search, r, axis + 1, take);
+        if (search.consistent(r, axis) && go_on(r, axis)) product(search, r, axis + 1, take, go_on);
     }
     r[axis] = unset;
 }
 
 } // namespace
 
-void full_product(covering_model const& model, std::function<void(row const&)> const& take) {
+void full_product(covering_model const& model, std::function<void(row const&)> const& take,
+                  std::function<bool(row const&, std::size_t)> const& go_on) {
     searcher const search(model);
     row r(model.sizes.size(), unset);
-    product(search, r, 0, take);
+    product(search, r, 0, take, go_on);
 }
 
 std::vector<row> covering_array(covering_model const& model, std::size_t strength, std::uint64_t seed) {

@@ -23,7 +23,10 @@ struct covering_model {
 // same model and seed give the same rows. A strength at or above the number of axes gives the full product.
 std::vector<row> covering_array(covering_model const& model, std::size_t strength, std::uint64_t seed);
 
-// Calls `take` for each row of the full product that obeys every rule, in lexicographic order.
-void full_product(covering_model const& model, std::function<void(row const&)> const& take);
+// Calls `take` for each row of the full product that obeys every rule, in lexicographic order. `go_on` may refuse all rows
+// that begin as this one up to this axis; it is asked for the axes in turn, as often as the value of one is set.
+void full_product(
+    covering_model const& model, std::function<void(row const&)> const& take,
+    std::function<bool(row const&, std::size_t axis)> const& go_on = [](row const&, std::size_t) { return true; });
 
 } // namespace assay

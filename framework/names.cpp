@@ -28,6 +28,46 @@ bool matches(std::string const& pattern, std::string const& name) {
 
 bool is_pattern(std::string_view text) { return text.find_first_of("*?[") != std::string_view::npos; }
 
+pattern_reader::pattern_reader(std::string const& pattern) {
+    for (std::size_t at = 0; at < pattern.size();) {
+        auto length = std::size_t{1};
+        if (pattern[at] == '[') { // a ']' that comes first is one of the set
+            auto const negated = pattern.find_first_of("!^", at + 1) == at + 1;
+            auto const close = pattern.find(']', at + (negated ? 3 : 2));
+            if (close != std::string::npos) length = close + 1 - at;
+        }
+        sign one{{}, pattern[at] == '*'};
+        auto const text = pattern.substr(at, length);
+        for (int c = 1; c < 256; ++c) one.takes[static_cast<std::size_t>(c)] = matches(text, {static_cast<char>(c)});
+        signs_.push_back(one);
+        at += length;
+    }
+}
+
+pattern_reader::places pattern_reader::with_skipped_stars(places const& some) const {
+    places all;
+    for (auto place : some) {
+        all.push_back(place);
+        while (place < signs_.size() && signs_[place].star) all.push_back(++place);
+    }
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    return all;
+}
+
+pattern_reader::places pattern_reader::after(places const& before, std::string_view piece) const {
+    auto now = before;
+    for (auto const c : piece) {
+        places next;
+        for (auto const place : now)
+            if (place < signs_.size() && signs_[place].takes[static_cast<unsigned char>(c)])
+                next.push_back(signs_[place].star ? place : place + 1);
+        now = with_skipped_stars(next);
+        if (now.empty()) break;
+    }
+    return now;
+}
+
 std::vector<std::string> split(std::string_view text, char separator) {
     std::vector<std::string> parts;
     while (true) {

@@ -1,5 +1,6 @@
 // Names of cases and the patterns that select them.
 #pragma once
+#include <bitset>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,25 @@ void require_name(std::string_view name, std::string_view kind);
 // Shell patterns over whole names: * ? [set], where * also matches '/'.
 bool matches(std::string const& pattern, std::string const& name);
 bool is_pattern(std::string_view text); // contains * ? or [
+
+// A pattern that reads a name in pieces, so that one of many names can be given up before it is whole.
+class pattern_reader {
+public:
+    using places = std::vector<std::size_t>; // in the pattern, up to which a name has been read; ascending
+
+    explicit pattern_reader(std::string const& pattern);
+    places start() const { return with_skipped_stars({0}); }
+    places after(places const& before, std::string_view piece) const; // empty: no name that goes on so matches
+    std::size_t end() const { return signs_.size(); } // among the places after its last piece, when the name matches
+
+private:
+    struct sign {
+        std::bitset<256> takes;
+        bool star;
+    };
+    places with_skipped_stars(places const& some) const;
+    std::vector<sign> signs_;
+};
 
 std::vector<std::string> split(std::string_view text, char separator);
 

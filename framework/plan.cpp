@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <iterator>
+#include <optional>
+#include <set>
 #include <unordered_map>
 #include <xxhash.h>
 
@@ -112,20 +114,93 @@ bool selected(std::vector<std::string> const& selects, std::string const& name) 
     return hit || !any_wanted;
 }
 
-// Whether a case of this test with this value can match one of the globs. A glob with as many '/' as the names of the
-// test has its wildcards inside of the parts, so that each axis can be asked alone.
-bool may_match(std::vector<std::string> const& selects, test const& t, std::size_t axis, std::string const& value) {
-    bool any_wanted = false;
-    for (auto const& glob : selects) {
-        if (glob.starts_with('^')) continue;
-        any_wanted = true;
-        auto const parts = split(glob, '/');
-        if (parts.size() != t.axes.size() + 1) return true;
-        if (matches(parts[0], t.full_name()) && matches(parts[axis + 1], t.axes[axis].axis->name() + "=" + value))
-            return true;
+// What globs let through of the full product of a test, which can be far too large to be made first and selected from
+// afterwards: told for a value alone and, on a walk through the axes, for a case of which only the first values are set.
+class glob_walk {
+    using places = pattern_reader::places;
+
+public:
+    glob_walk(std::vector<std::string> const& selects, test const& t) : may_(t.axes.size()) {
+        for (auto const& use : t.axes) {
+            auto& pieces = pieces_.emplace_back(); // of names
+            for (std::size_t v = 0; v < use.axis->size(); ++v)
+                pieces.push_back("/" + use.axis->name() + "=" + use.axis->name_of(v));
+            may_[pieces_.size() - 1].assign(pieces.size(), false);
+        }
+        for (auto const& select : selects) {
+            if (select.starts_with('^')) continue;
+            all_ = false;
+            glob g{pattern_reader(select), {}, {}};
+            look_ahead(g, t.full_name());
+            if (!g.good[0].empty()) globs_.push_back(std::move(g));
+        }
+        at_.assign(t.axes.size() + 1, std::vector<places>(globs_.size()));
+        for (std::size_t g = 0; g < globs_.size(); ++g) at_[0][g] = globs_[g].good[0];
     }
-    return !any_wanted;
-}
+
+    // Whether a case with this value, and any values of the other axes, can match.
+    bool may_match(std::size_t axis, std::size_t value) const { return all_ || may_[axis][value]; }
+
+    // The same with the values that were last set of the axes before.
+    bool set(std::size_t axis, std::size_t value) {
+        bool any = all_;
+        for (std::size_t g = 0; g < globs_.size(); ++g) {
+            auto const& from = at_[axis][g];
+            auto& last = globs_[g].steps[axis][value]; // mostly from where it was asked last
+            if (last.from != from) {
+                last.from = from;
+                last.to.clear();
+                auto const to = globs_[g].reader.after(from, pieces_[axis][value]);
+                auto const& good = globs_[g].good[axis + 1];
+                std::set_intersection(to.begin(), to.end(), good.begin(), good.end(), std::back_inserter(last.to));
+            }
+            at_[axis + 1][g] = last.to;
+            any |= !last.to.empty();
+        }
+        return any;
+    }
+
+private:
+    struct step {
+        places from, to;
+    };
+    struct glob {
+        pattern_reader reader;
+        std::vector<places> good; // before each axis and behind the last: places from which some rest leads to the end
+        std::vector<std::vector<step>> steps; // by axis and value
+    };
+
+    void look_ahead(glob& g, std::string const& test_name) {
+        auto const axes = pieces_.size();
+        std::vector<places> before{g.reader.after(g.reader.start(), test_name)}; // that some values lead to
+        for (auto const& pieces : pieces_) {
+            std::set<std::size_t> next;
+            for (auto const& piece : pieces)
+                for (auto const place : g.reader.after(before.back(), piece)) next.insert(place);
+            before.emplace_back(next.begin(), next.end());
+        }
+        g.good.assign(axes + 1, {});
+        g.good[axes] = {g.reader.end()};
+        for (auto a = axes; a-- > 0;)
+            for (auto const place : before[a]) {
+                bool leads_on = false;
+                for (std::size_t v = 0; v < pieces_[a].size(); ++v) {
+                    auto const to = g.reader.after({place}, pieces_[a][v]);
+                    auto const& good = g.good[a + 1];
+                    if (std::find_first_of(to.begin(), to.end(), good.begin(), good.end()) == to.end()) continue;
+                    leads_on = may_[a][v] = true;
+                }
+                if (leads_on) g.good[a].push_back(place);
+            }
+        for (auto const& pieces : pieces_) g.steps.emplace_back(pieces.size());
+    }
+
+    bool all_ = true; // no glob, or only such that exclude
+    std::vector<std::vector<std::string>> pieces_;
+    std::vector<std::vector<bool>> may_;
+    std::vector<glob> globs_;             // that can match at all
+    std::vector<std::vector<places>> at_; // by number of axes that are set, and by glob
+};
 
 // A test without an axis of which values were asked for was not asked for itself.
 bool has_wanted_axes(test const& t, selection const& what) {
@@ -143,6 +218,8 @@ void plan_test(test const& t, selection const& what, job const& j, plan& result)
         result.unsupported.push_back({t.full_name(), reason});
         return;
     }
+    std::optional<glob_walk> walk;
+    if (what.tier == tier::full) walk.emplace(what.selects, t);
     std::vector<std::vector<std::size_t>> values(t.axes.size());
     std::vector<unsupported_case> missing;
     for (std::size_t a = 0; a < t.axes.size(); ++a) {
@@ -153,8 +230,7 @@ void plan_test(test const& t, selection const& what, job const& j, plan& result)
             auto const info = use.axis->info(v);
             if (restricted != what.axes.end() && !restricted->second(info.name)) continue;
             if (profile && !profile->has_value(*use.axis, v, j)) continue;
-            // The full product can be far too large to be made first and selected from afterwards.
-            if (what.tier == tier::full && !may_match(what.selects, t, a, info.name)) continue;
+            if (walk && !walk->may_match(a, v)) continue;
             auto const reason = info.lacks ? info.lacks(j) : std::string();
             if (reason.empty()) values[a].push_back(v);
             else
@@ -177,7 +253,10 @@ void plan_test(test const& t, selection const& what, job const& j, plan& result)
                             what.most)};
         result.cases.push_back(std::move(c));
     };
-    if (what.tier == tier::full || t.axes.empty()) return full_product(r.model, take);
+    if (walk)
+        return full_product(r.model, take, [&](row const& picked, std::size_t axis) {
+            return walk->set(axis, r.values[axis][picked[axis]]);
+        });
     auto rows = covering_array(r.model, static_cast<std::size_t>(what.tier), j.seed);
     std::sort(rows.begin(), rows.end()); // neighbours share a communicator and mode: reports read in order
     for (auto const& picked : rows) take(picked);

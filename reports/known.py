@@ -220,17 +220,17 @@ class Known:
             found = self._matches[case] = self._targets[target.name].matching(case) or ()
         return found
 
-    def unused(
-        self, part: bool = False, wider: Callable[[Sequence[str]], Iterable[str]] = lambda globs: ()
-    ) -> list[str]:
+    def unused(self, part: bool = False, wider: Iterable[Callable[[Sequence[str]], Sequence[str]]] = ()) -> list[str]:
         """One sentence for each table with a glob that matched no case; one in all for entries of other libraries.
 
         part: only a part of the cases was to run, so that globs without a case are no news: one sentence in all.
-        wider: the cases of wider tiers that these globs match; globs that have some are not told of.
+        wider: each gives the cases of wider tiers that some globs match; globs that have one are not told of.
         """
         missing = [entry for entry in self.entries if entry in self._fitting and entry not in self._used]
-        if missing and not part:
-            there = [*wider([entry.case for entry in missing])]
+        for cases in () if part else wider:
+            if not missing:
+                break
+            there = cases([entry.case for entry in missing])
             missing = [entry for entry in missing if not any(map(re.compile(translate(entry.case)).match, there))]
         missed: dict[str, list[str]] = {}  # globs, by the table they stand in
         for entry in missing:

@@ -279,6 +279,15 @@ def _prepare_library(request: Request, library: targets.Library, console: Consol
     return prepared
 
 
+def _cases_of_all_tiers(suite: plan.Suite, np: int, globs: Sequence[str]) -> list[str]:
+    arguments = [f"--tier={plan.TIERS[-1]}", *(f"--select={glob}" for glob in without_braces(globs))]
+    try:
+        lines = suite.ask("cases", np, arguments)
+    except (CannotRun, WrongUse):
+        return []  # the run is over: all that is lost is that globs are told of which are in order
+    return [line["case"] for line in lines if "unsupported" not in line]
+
+
 class _Session:
     """One start of a run: everything from the first line of cases.jsonl to the exit code."""
 
@@ -308,7 +317,8 @@ class _Session:
                     except CannotRun as error:
                         one.could_not_run = str(error)
                 if self.request.known:
-                    self.warnings += self.known.unused(part=self.request.part, wider=self._cases_of_wider_tiers)
+                    with self.console.status("looking through wider tiers for what known failures match"):
+                        self.warnings += self.known.unused(part=self.request.part, wider=self._wider_tiers())
             except KeyboardInterrupt:
                 self._write(journal, finished=False)
                 raise KeyboardInterrupt(f"`./assay resume {shlex.quote(str(self.out))}` goes on") from None
@@ -333,15 +343,10 @@ class _Session:
             return UNEXPECTED_RESULT
         return ALL_AS_EXPECTED if any(status not in NOT_RUN for status in statuses) else NOTHING_APPLICABLE
 
-    def _cases_of_wider_tiers(self, globs: Sequence[str]) -> set[str]:
-        """The cases that these globs match in any tier, for the libraries and numbers of ranks of this run."""
+    def _wider_tiers(self) -> list[Callable[[Sequence[str]], list[str]]]:
+        """What tells which cases some globs match in any tier, for each library and number of ranks of this run."""
         suites = {(one.binary, one.target.np): one.suite for one in self.ready.targets}
-        arguments = [f"--tier={plan.TIERS[-1]}", *(f"--select={glob}" for glob in without_braces(globs))]
-        try:
-            lines = [line for (_, np), suite in suites.items() for line in suite.ask("cases", np, arguments)]
-        except (CannotRun, WrongUse):
-            return set()  # the run is over: all that is lost is that globs are told of which are in order
-        return {line["case"] for line in lines if "unsupported" not in line}
+        return [partial(_cases_of_all_tiers, suite, np) for (_, np), suite in suites.items()]
 
     def _judge_again(self, one: Prepared, journal: Journal) -> None:
         """What is known may have changed since the verdicts of a run that is resumed."""

@@ -118,5 +118,20 @@ TEST(full_product, goesThroughTheRowsInLexicographicOrder) {
     EXPECT_EQ(rows, feasible_rows(model));
 }
 
+TEST(full_product, leavesOutWhatBeginsAsOneThatIsRefused) {
+    auto const model = constrained();
+    std::vector<row> rows, wanted;
+    full_product(
+        model, [&](row const& r) { rows.push_back(r); },
+        [&](row const& r, std::size_t axis) {
+            EXPECT_FALSE(axis == 2 && r[0] == 1 && r[1] == 0) << "was refused";
+            return !(axis == 1 && r[0] == 1 && r[1] == 0);
+        });
+    for (auto const& r : feasible_rows(model))
+        if (r[0] != 1 || r[1] != 0) wanted.push_back(r);
+    EXPECT_LT(wanted.size(), feasible_rows(model).size());
+    EXPECT_EQ(rows, wanted);
+}
+
 } // namespace
 } // namespace assay

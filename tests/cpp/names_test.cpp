@@ -1,6 +1,7 @@
 // Patterns, comma lists, suggestions.
 #include "framework/names.hpp"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 namespace assay {
@@ -15,6 +16,22 @@ TEST(matches, knowsShellPatterns) {
     for (auto pattern : {"", "p2p", "p2p.ring/*/count=1", "ring*", "*type=[!i]nt*", "p2p.ring/mode=send/*",
                          "p2p.ring/mode=isend/type=int/count=17/more"})
         EXPECT_FALSE(matches(pattern, name)) << pattern;
+}
+
+TEST(pattern_reader, agreesWithMatchesHoweverANameIsCut) {
+    std::string const name = "p2p.ring/type=[]int/count=17";
+    for (std::string const pattern : {"*", "**7", "p2p.*", "p2p.ring/*/count=1?", "*type=[[][]]i[!a-m]t*",
+                                      "*=?*=[0-9][^0-68-9]", "p2p.ring*[", "", "p2p.ring/type=[]int/count=17",
+                                      "p2p.ring/type=*int/count=17/*", "*type=[!]]*", "?", "p2p.[^p-s]*", "*[!^]7"}) {
+        pattern_reader const reader(pattern);
+        for (std::size_t cut = 0; cut <= name.size(); ++cut) {
+            auto const places = reader.after(reader.after(reader.start(), name.substr(0, cut)), name.substr(cut));
+            EXPECT_EQ(std::count(places.begin(), places.end(), reader.end()), matches(pattern, name)) << pattern;
+        }
+    }
+    pattern_reader const reader("p2p.*/count=1");
+    EXPECT_FALSE(reader.after(reader.start(), "p2p.ring/count=2").empty()) << "the star takes it";
+    EXPECT_TRUE(reader.after(reader.start(), "p2q").empty());
 }
 
 TEST(is_pattern, seesTheThreeSigns) {

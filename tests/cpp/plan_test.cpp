@@ -120,6 +120,8 @@ TEST(plan, ofTheFullTierSelectsTheSameAsAFilterOfItsNames) {
          {std::vector<std::string>{"env.request_null/call=wait*/requests=?/comm=[wd]*"},
           {"env.request_null/call=test/*/comm=null", "env.get_elements/type=*int/count=1"},
           {"env.*/comm=world/*=[0-9]/placement=heap", "^*type=*int*"},
+          {"env.*e=*int*t=1*p", "*status*type=c*comm=*"},
+          {"env.status*_int*"},
           {"env.status/comm=world/type=int/count=17/placement=heap",
            "env.status/*/type=ch*/count=17/placement=heap"}}) {
         std::vector<std::string> wanted;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -199,17 +199,24 @@ def test_several_files_and_unused_entries(tmp_path: Path) -> None:
 
 
 def test_a_glob_of_a_wider_tier_is_no_mistake(tmp_path: Path) -> None:
-    entries = known(tmp_path, ENTRY + '[[known]]\ncase="p2p.other/{a,b}"\nreason="r"\nlink="x.c"')
+    more = '[[known]]\ncase="{}"\nreason="r"\nlink="x.c"\n'
+    entries = known(tmp_path, ENTRY + more.format("p2p.other/{a,b}") + more.format("p2p.third"))
     entries.apply(Verdict("p2p.sendrecv", "t", "pass"), target())
-    asked: list[str] = []
+    asked: list[list[str]] = []
 
-    def wider(globs: Sequence[str]) -> list[str]:
-        asked.extend(globs)
-        return ["p2p.ring", "p2p.other/b"]
+    def having(*cases: str) -> Callable[[Sequence[str]], Sequence[str]]:
+        return lambda globs: asked.append([*globs]) or cases
 
-    (sentence,) = entries.unused(wider=wider)
-    assert "p2p.ring*/type=long_double_int/* matched no case" in sentence
-    assert asked == ["p2p.ring*/type=long_double_int/*", "p2p.other/{a,b}"]
+    ring = "p2p.ring*/type=long_double_int/*"
+    (sentence,) = entries.unused(wider=[having("p2p.ring", "p2p.other/b"), having("p2p.third")])
+    assert f"{ring} matched no case" in sentence
+    assert asked == [[ring, "p2p.other/{a,b}", "p2p.third"], [ring, "p2p.third"]]
+
+    asked.clear()
+    assert (
+        entries.unused(wider=[having("p2p.other/a", "p2p.third", "p2p.ring/type=long_double_int/n=1"), having()]) == []
+    )
+    assert len(asked) == 1, "the second is not asked for nothing"
 
 
 def test_unused_entries_are_no_news_where_cases_were_left_out(tmp_path: Path) -> None:
