@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 #include <xxhash.h>
 
 namespace assay {
@@ -120,19 +121,21 @@ class glob_walk {
     using places = pattern_reader::places;
 
 public:
-    glob_walk(std::vector<std::string> const& selects, test const& t) : may_(t.axes.size()) {
+    glob_walk(std::vector<std::string> const& selects, test const& t) {
         for (auto const& use : t.axes) {
             auto& pieces = pieces_.emplace_back(); // of names
             for (std::size_t v = 0; v < use.axis->size(); ++v)
                 pieces.push_back("/" + use.axis->name() + "=" + use.axis->name_of(v));
-            may_[pieces_.size() - 1].assign(pieces.size(), false);
+            may_.emplace_back(pieces.size(), false);
         }
         for (auto const& select : selects) {
             if (select.starts_with('^')) continue;
             all_ = false;
             glob g{pattern_reader(select), {}, {}};
             look_ahead(g, t.full_name());
-            if (!g.good[0].empty()) globs_.push_back(std::move(g));
+            if (g.good[0].empty()) continue;
+            for (auto const& pieces : pieces_) g.steps.emplace_back(pieces.size());
+            globs_.push_back(std::move(g));
         }
         at_.assign(t.axes.size() + 1, std::vector<places>(globs_.size()));
         for (std::size_t g = 0; g < globs_.size(); ++g) at_[0][g] = globs_[g].good[0];
@@ -192,7 +195,6 @@ private:
                 }
                 if (leads_on) g.good[a].push_back(place);
             }
-        for (auto const& pieces : pieces_) g.steps.emplace_back(pieces.size());
     }
 
     bool all_ = true; // no glob, or only such that exclude
@@ -369,26 +371,20 @@ bool may_reach(selection const& what, test const& t) {
 plan make_plan(selection const& what, job const& j) {
     check_words(what);
     plan made;
-    bool only_plain = !what.selects.empty();
-    for (auto const& glob : what.selects) only_plain &= !is_pattern(glob) && !glob.starts_with('^');
-    if (!only_plain) {
+    std::vector<std::string> plain_names;
+    for (auto const& glob : what.selects)
+        if (!is_pattern(glob) && !glob.starts_with('^')) plain_names.push_back(glob);
+    if (what.selects.empty() || plain_names.size() < what.selects.size()) {
         for (auto const& t : all_tests())
             if (may_reach(what, t)) plan_test(t, what, j, made);
     }
     if (what.selects.empty()) return made;
-    plan kept;
-    std::unordered_map<std::string, bool> seen;
-    for (auto& c : made.cases) {
-        auto name = c.name();
-        if (selected(what.selects, name)) {
-            seen.emplace(std::move(name), true);
-            kept.cases.push_back(std::move(c));
-        }
-    }
-    for (auto& u : made.unsupported)
-        if (selected(what.selects, u.name)) kept.unsupported.push_back(std::move(u));
-    for (auto const& plain : what.selects) {
-        if (is_pattern(plain) || plain.starts_with('^') || seen.count(plain) != 0) continue;
+    std::erase_if(made.unsupported, [&](auto const& u) { return !selected(what.selects, u.name); });
+    std::unordered_set<std::string> seen;
+    if (!plain_names.empty())
+        for (auto const& c : made.cases) seen.insert(c.name());
+    for (auto const& plain : plain_names) {
+        if (seen.count(plain) != 0) continue;
         auto c = case_named(plain, j);
         std::string reason = lacks(*c.test, j);
         for (std::size_t a = 0; a < c.values.size() && reason.empty(); ++a) {
@@ -397,10 +393,10 @@ plan make_plan(selection const& what, job const& j) {
                 if (reason = info.lacks(j); !reason.empty())
                     reason = fmt::format("{}={} {}", c.test->axes[a].axis->name(), info.name, reason);
         }
-        if (reason.empty()) kept.cases.push_back(std::move(c));
-        else kept.unsupported.push_back({plain, reason});
+        if (reason.empty()) made.cases.push_back(std::move(c));
+        else made.unsupported.push_back({plain, reason});
     }
-    return kept;
+    return made;
 }
 
 std::vector<left_out> left_out_by_profile(selection const& what, job const& j) {
