@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from runner.native import NATIVE
+from runner.libraries.native import NATIVE
 
 FOLDER = Path(__file__).parent.parent / "standard"
 
@@ -38,7 +38,8 @@ CHAPTERS = {
 def catalogue(about: str = "mpi") -> dict[str, dict[str, Any]]:
     """Every requirement by its id, with section, level, since, procedures and text; in the order of the standard.
 
-    `about`: mpi, or a framework of runner/native.py, whose sections are manual pages (ofi) or functions (ucx).
+    `about`: mpi, or a framework of runner/libraries/native.py, whose sections are manual pages (ofi) or functions
+    (ucx).
     """
     found: dict[str, dict[str, Any]] = {}
     for path, entries in files(about).items():

@@ -31,7 +31,7 @@ from runner.options import (
     target_options,
     wishes_of,
 )
-from runner.plan import TIERS, must_be_one_of
+from runner.planning.plan import TIERS, must_be_one_of
 
 
 class Commands(click.Group):
@@ -123,7 +123,7 @@ def matrix(directories: Sequence[str], out: str | None, no_known: bool, **given:
     With folders of runs nothing is run: the page is about what is in them, and stands in --out (default: the folder,
     when there is one).
     """
-    from runner import build
+    from runner.libraries import build
 
     if directories:
         return _matrix_of([_run_folder(name) for name in directories], out)
@@ -177,7 +177,8 @@ def check(names: Sequence[str], mpi: Sequence[str], files: Sequence[str], eviden
     """
     from rich.console import Console
 
-    from runner import build, reproducers
+    from runner.commands import known as reproducers
+    from runner.libraries import build
 
     say = _terminal()
     found = reproducers.check(
@@ -218,7 +219,7 @@ def list_(what: str, chapter: Sequence[str], untested: bool, as_json: bool, **gi
     test that shares the code of the axis `mode` calls the procedures of all modes. What the framework calls, makers of
     communicators and datatypes included, counts for no test.
     """
-    from runner import plan
+    from runner.planning import plan
 
     must_be_one_of("list", what, LISTS)
     if what in ("requirements", "procedures"):
@@ -226,7 +227,7 @@ def list_(what: str, chapter: Sequence[str], untested: bool, as_json: bool, **gi
     if chapter or untested:
         raise WrongUse("--chapter and --untested go with `assay list requirements` and `assay list procedures`")
     if what == "mpis":
-        from runner.doctor import libraries
+        from runner.commands.doctor import libraries
 
         return _print(libraries(), as_json, lambda line: f"{line['mpi']:<20} {line['state']}")
     suite, np = _suite(given)
@@ -250,7 +251,8 @@ def list_(what: str, chapter: Sequence[str], untested: bool, as_json: bool, **gi
 
 def _suite(given: Mapping[str, Any]) -> tuple[Any, int]:
     """The test binary for the one library that is named, built if need be, and the number of ranks."""
-    from runner import build, plan, targets
+    from runner.libraries import build, targets
+    from runner.planning import plan
 
     mpis, nps = mpis_of(given["mpi"], given["suite"]), nps_of(given["np"])
     if len(mpis) > 1 or len(nps) > 1:
@@ -317,7 +319,7 @@ def faults(out: str | None, as_json: bool, fault: str, **given: Any) -> int:
     """Plant faults under the MPI library and see whether the tests catch them."""
     import tempfile
 
-    from runner import faults as command
+    from runner.commands import faults as command
 
     mpis, nps = mpis_for("faults", given["mpi"]), nps_of(given["np"])
     if len(mpis) > 1 or len(nps) > 1:
@@ -365,7 +367,7 @@ def harness(as_json: bool, **given: Any) -> int:
     """Measure what a case costs beyond its MPI calls, and how many cases a second run."""
     import tempfile
 
-    from runner import bench as command
+    from runner.commands import bench as command
 
     request = command.Request(
         mpi_for("bench harness", given["mpi"]),
@@ -402,7 +404,7 @@ def harness(as_json: bool, **given: Any) -> int:
 def transports(as_json: bool, out: str, **given: Any) -> int:
     """Measure latency and bandwidth over transports in turns: a table, and transports.html with plots."""
     from reports.bench import print_table, write_page
-    from runner import bench_transports as command
+    from runner.commands import bench_transports as command
     from runner.commands.run import machine
 
     if nps_of(given["np"] or ["2"]) != [2]:
@@ -441,7 +443,7 @@ def reproduce(names: Sequence[str], only_list: bool, rounds: int, preset: str, a
     from dataclasses import asdict
 
     from reports.reproduce import print_list, print_table
-    from runner import reproduce as command
+    from runner.commands import reproduce as command
 
     wanted = command.chosen(names, command.entries())
     if only_list:
@@ -492,7 +494,7 @@ def report(directories: Sequence[str], **wanted: bool) -> int:
 @click.option("--json", "as_json", is_flag=True, help="One JSON array.")
 def doctor(as_json: bool) -> int:
     """Say what is there, what is missing and what to do."""
-    from runner.doctor import examine, show
+    from runner.commands.doctor import examine, show
 
     findings = examine()
     if as_json:
@@ -510,7 +512,7 @@ def _health(findings: Sequence[Any]) -> int:
 @click.option("--list", "only_list", is_flag=True, help="List the steps.")
 def test(steps: Sequence[str], only_list: bool) -> int:
     """Run the tests of Assay itself, all steps or the named ones."""
-    from runner import testing
+    from runner.commands import test as testing
 
     return testing.show() if only_list else testing.run(steps)
 

@@ -25,7 +25,7 @@ class Launch:
 
 
 class Launcher(Protocol):
-    """How a target starts `np` ranks; made by runner.targets, called by runner.supervise for each job."""
+    """How a target starts `np` ranks; made by libraries.targets, called by supervision.job for each job."""
 
     def __call__(self, suite_args: Sequence[str]) -> Launch: ...
 

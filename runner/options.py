@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from runner.model import Options, WrongUse
-from runner.plan import ORDERS, TIERS, Selection, must_be_one_of
+from runner.planning.plan import ORDERS, TIERS, Selection, must_be_one_of
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -105,8 +105,8 @@ def globs(words: Iterable[str]) -> list[str]:
 
 def mpis_of(given: Sequence[str], suites: Sequence[str] = ()) -> list[str]:
     """The libraries that are named; a framework alone where only the suite about it is."""
-    from runner import targets
-    from runner.native import NATIVE
+    from runner.libraries import targets
+    from runner.libraries.native import NATIVE
 
     wanted = comma_list(suites)
     named = comma_list(given) or (wanted if len(wanted) == 1 and wanted[0] in NATIVE else [targets.known()["default"]])
@@ -120,7 +120,7 @@ def mpis_of(given: Sequence[str], suites: Sequence[str] = ()) -> list[str]:
 
 def mpis_for(command: str, given: Sequence[str]) -> list[str]:
     """The libraries that are named, for commands that are about MPI."""
-    from runner.native import NATIVE
+    from runner.libraries.native import NATIVE
 
     named = mpis_of(given)
     if named[0] in NATIVE:
@@ -182,7 +182,7 @@ def selection_of(given: Mapping[str, Any]) -> Selection:
 
 def wishes_of(given: Mapping[str, Any]) -> Any:
     """How ranks are to be started, from what target_options give."""
-    from runner.targets import LaunchWishes
+    from runner.libraries.targets import LaunchWishes
 
     environment = {}
     for word in given["env"]:
@@ -243,7 +243,7 @@ def run_options(function: Decorated) -> Decorated:
 def request_of(given: Mapping[str, Any], known: Sequence[Path], *, matrix: bool) -> Any:
     """A request to run, from what target_options, selection_options and run_options give."""
     from runner.commands import run as command
-    from runner.native import NATIVE
+    from runner.libraries.native import NATIVE
 
     mpis, transports = mpis_of(given["mpi"], given["suite"]), comma_list(given["transport"])
     if transports and mpis[0] in NATIVE:

@@ -1,1 +1,1 @@
-"""One module a command of the CLI that is more than a few lines."""
+"""One file for each command of the command line; runner/cli.py declares them."""

@@ -20,12 +20,13 @@ from rich.console import Console
 from rich.text import Text
 
 from reports.evidence import NOT_RUN, UNEXPECTED, Evidence, write_file
-from runner import build, plan, targets
 from runner.commands.progress import RunProgress
-from runner.journal import Journal
+from runner.libraries import build, targets
+from runner.libraries.transports import OWN, Transport, counted, counts, parse, prove, unsupported
 from runner.model import CannotRun, Options, Target, Verdict, WrongUse
 from runner.options import globs as without_braces
-from runner.transports import OWN, Transport, counted, counts, parse, prove, unsupported
+from runner.planning import plan
+from runner.supervision.journal import Journal
 
 FORMAT = 1
 ALL_AS_EXPECTED, UNEXPECTED_RESULT, COULD_NOT_RUN, NOTHING_APPLICABLE = 0, 1, 3, 77  # exit codes
@@ -366,7 +367,7 @@ class _Session:
 
     def _one(self, one: Prepared, journal: Journal) -> None:
         """Run what is left of one target."""
-        from runner.supervise import supervise
+        from runner.supervision.supervise import supervise
 
         target, planned = one.target, one.plan
         known = journal.statuses.get(target.name, {})

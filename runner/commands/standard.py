@@ -13,9 +13,9 @@ from rich.text import Text
 
 from reports import requirements as standard
 from reports.summary import widen
-from runner.callgraph import procedures_of_tests
 from runner.model import WrongUse
-from runner.plan import Suite, must_be_one_of
+from runner.planning.callgraph import procedures_of_tests
+from runner.planning.plan import Suite, must_be_one_of
 
 SHOWN_TESTS = 3  # of each line
 

@@ -8,7 +8,7 @@ import pytest
 from test_report_page import CHROMIUM, ask
 
 from reports.bench import write_page
-from runner.bench_transports import Point, derived
+from runner.commands.bench_transports import Point, derived
 
 pytestmark = pytest.mark.skipif(not CHROMIUM, reason="needs chromium: apt-get install chromium")
 SPEEDS = {"own": 1.0, "assay_tcp": 6.0, "raw_tcp": 4.0}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from e2e_help import MPI, left_running
 
-from runner import build, targets
+from runner.libraries import build, targets
 
 
 @pytest.fixture(scope="session")

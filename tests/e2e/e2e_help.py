@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from runner import build, targets
+from runner.libraries import build, targets
 
 REPO = Path(__file__).resolve().parents[2]
 # The library to test with; another one by hand: ASSAY_E2E_MPI=openmpi@5.0.11 pytest tests/e2e

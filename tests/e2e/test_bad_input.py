@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from e2e_help import MPI, assay
 
-from runner import targets
+from runner.libraries import targets
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 FEW = ("run", "--mpi", MPI, "--np", "2", "--tier", "smoke", "--select", "p2p.ring_sendrecv/*count=17/*")

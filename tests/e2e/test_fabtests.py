@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from runner import build
-from runner.transports import PROVIDERS
+from runner.libraries import build
+from runner.libraries.transports import PROVIDERS
 
 pytestmark = [
     pytest.mark.usefixtures("nothing_left"),

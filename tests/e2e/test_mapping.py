@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from e2e_help import MPI, assay
 
-from runner import plan, targets
+from runner.libraries import targets
+from runner.planning import plan
 
 PAGE = (Path(__file__).parents[2] / "docs" / "from-mpi-test-suite.md").read_text()
 TESTS = {"Environment": 4, "P2P": 26, "Collective": 19, "Dynamic": 3, "One-sided": 12, "IO": 41, "Threaded": 7}

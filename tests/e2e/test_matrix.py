@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from e2e_help import MPI, REPO, assay
 
-from runner import targets
+from runner.libraries import targets
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 

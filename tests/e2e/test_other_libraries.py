@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from runner import build, targets
+from runner.libraries import build, targets
 
 FILES = (
     "framework/profile.cpp",

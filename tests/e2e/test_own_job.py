@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from e2e_help import MPI, assay
 
-from runner import targets
+from runner.libraries import targets
 
 STATUS = {
     "in_peace": "pass",

@@ -9,7 +9,7 @@ import pytest
 from e2e_help import MPI, assay
 
 from reports.requirements import procedures
-from runner import targets
+from runner.libraries import targets
 
 # The header of MPICH 5 still declares them.
 REMOVED = {

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from runner import plan, targets
+from runner.libraries import targets
+from runner.planning import plan
 
 TABLE = tomllib.loads((Path(__file__).parents[1] / "tables" / "keller-2008.toml").read_text())
 AXES = {"comm": "communicators", "type": "datatypes"}

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from e2e_help import MPI, assay, pingpong
 
-from runner import build
-from runner.transports import PROVIDERS
+from runner.libraries import build
+from runner.libraries.transports import PROVIDERS
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 RING = ("run", "--mpi", MPI, "--np", "2", "--tier", "smoke", "--select", "p2p.ring_sendrecv/call=sendrecv/*")

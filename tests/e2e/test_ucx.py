@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from e2e_help import assay
 
-from runner import build, targets
+from runner.libraries import build, targets
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 

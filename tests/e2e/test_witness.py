@@ -10,7 +10,7 @@ import pytest
 from e2e_help import MPI, assay, pingpong
 from witness import DATA, INIT, INIT_ACK, NotWhatWeSay, check_sctp, check_tcp, dissect, largest, records
 
-from runner.transports import PROVIDERS
+from runner.libraries.transports import PROVIDERS
 
 Pair = tuple[Path, dict[str, int]]
 LONG = 200_000  # bytes of a message that has several fragments

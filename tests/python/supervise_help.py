@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from runner.job import JobRecord
-from runner.journal import Journal
 from runner.model import Launch, Options, Target, Verdict
-from runner.supervise import Patience, supervise
+from runner.supervision.job import JobRecord
+from runner.supervision.journal import Journal
+from runner.supervision.supervise import Patience, supervise
 
 FAKE = Path(__file__).with_name("fake_suite.py")
 # The fakes are fast, and what is slow among them hangs.

@@ -2,7 +2,7 @@
 
 import pytest
 
-from runner import bench
+from runner.commands import bench
 
 
 def span(kind: str, cases: int, cpu: list[float], wall: list[float]) -> dict[str, object]:

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from reports.bench import plot, size_name, write_page
-from runner import bench_transports as bench
-from runner import build
-from runner.bench_transports import Point
+from runner.commands import bench_transports as bench
+from runner.commands.bench_transports import Point
+from runner.libraries import build
+from runner.libraries.targets import LaunchWishes, Library
 from runner.model import CannotRun, Launch, WrongUse
-from runner.targets import LaunchWishes, Library
 
 LINES = "5 900 5e6\n8 1000 8e6\n11 1100 1e7\n1048573 300000 2e9\n1048576 300001 4e9\n1048579 600000 1e9\n"
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from runner import callgraph
 from runner.model import CannotRun
+from runner.planning import callgraph
 
 NAMES = [
     *("Send", "Recv", "Isend", "Irecv", "Wait", "Barrier", "Bcast", "Reduce", "Gather", "Scan", "Probe", "Error_class"),

@@ -13,10 +13,12 @@ from typing import Any
 
 import pytest
 
-from runner import build, cli, doctor, options, targets
+from runner import cli, options
+from runner.commands import doctor
 from runner.commands import run as run_command
+from runner.libraries import build, targets
 from runner.model import Options
-from runner.plan import Selection
+from runner.planning.plan import Selection
 
 REPO = Path(__file__).resolve().parents[2]
 FAKE = Path(__file__).with_name("fake_suite.py")

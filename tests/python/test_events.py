@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from runner.events import Death, RankLog
+from runner.supervision.events import Death, RankLog
 
 TEXT = (
     'H {"rank":0,"size":1}\nS 0 100\nE 0 350 p\nS 1 400\nF 1 {"check":"data","level":"must","message":"ü\\n"}\n'

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from runner import faults
+from runner.commands import faults
 from runner.model import Verdict, WrongUse
 
 

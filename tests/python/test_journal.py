@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from runner.journal import Journal
 from runner.model import CannotRun, Verdict, WrongUse
+from runner.supervision.journal import Journal
 
 LINE = b'{"case":"p2p.ring/n=1","target":"t/np2","status":"pass","seconds":0.000400}\n'
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from runner.events import RankLog
-from runner.judge import Blame, Dead, Merge, charged, crashed, ended, finished, last_speakers, stuck
+from runner.supervision.events import RankLog
+from runner.supervision.judge import Blame, Dead, Merge, charged, crashed, ended, finished, last_speakers, stuck
 
 SEGV = {"signal": "SIGSEGV", "call": "MPI_Send", "in_mpi": True}
 TERM = {"signal": "SIGTERM"}

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from runner.guard import SHARED
 from runner.model import Launch
-from runner.procs import Guarded
+from runner.supervision.guard import SHARED
+from runner.supervision.procs import Guarded
 
 # Maps segments of shared memory (named by the arguments), writes a temporary file, says so, and waits.
 PROGRAM = """

@@ -16,7 +16,8 @@ from test_reports import HOSTILE, write_hostile
 
 from reports.evidence import Evidence
 from reports.matrix import Matrix, percent, print_matrix, write_matrix
-from runner import build, cli, targets
+from runner import cli
+from runner.libraries import build, targets
 from runner.model import CannotRun
 
 

@@ -6,7 +6,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from runner import build
+from runner.libraries import build
 
 
 def absent_procedures(folder: Path) -> str:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from runner import cli
-from runner.native import NATIVE
-from runner.targets import Library
+from runner.libraries.native import NATIVE
+from runner.libraries.targets import Library
 
 REPO = Path(__file__).parent.parent.parent
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from supervise_help import QUICK, Outcome, fake_target, names, run
 
-from runner.journal import Journal
 from runner.model import Launch, Options
-from runner.supervise import supervise
+from runner.supervision.journal import Journal
+from runner.supervision.supervise import supervise
 
 PLAN = names(6)
 LONE = {PLAN[1], PLAN[3]}

@@ -1,4 +1,4 @@
-"""Selections, orders and shards: runner/plan.py, asked of a small program that plays assay-suite --list."""
+"""Selections, orders and shards: runner/planning/plan.py, asked of a small program that plays assay-suite --list."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from runner import plan
 from runner.model import CannotRun, WrongUse
-from runner.plan import Selection, Suite
+from runner.planning import plan
+from runner.planning.plan import Selection, Suite
 
 CASES = [f"p2p.ring/comm=world/count={n}" for n in range(10)]
 LINES = {

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from runner import procs
 from runner.model import Launch
+from runner.supervision import procs
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from reports.reproduce import number
-from runner import build, cli, reproduce
+from runner import cli
+from runner.commands import reproduce
+from runner.commands.network import Network, Unsupported
+from runner.commands.reproduce import HOLDS, HOLDS_NOT, Claim, Entry
+from runner.libraries import build
 from runner.model import CannotRun, WrongUse
-from runner.network import Network, Unsupported
-from runner.reproduce import HOLDS, HOLDS_NOT, Claim, Entry
 
 REPO = Path(__file__).resolve().parents[2]
 TIMES = Claim("tuned", "slow", 9.0, over="fast", least=5, most=20)
@@ -182,7 +184,7 @@ def test_numbers_have_their_unit() -> None:
 
 
 def test_a_network_without_root_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    from runner import network
+    from runner.commands import network
 
     monkeypatch.setattr(network.os, "geteuid", lambda: 1000)
     with pytest.raises(Unsupported, match="needs root"), network.network(network.Shape()):

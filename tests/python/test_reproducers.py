@@ -12,10 +12,12 @@ from test_cli import says
 
 from reports.evidence import Evidence
 from reports.known import Entry, load
-from runner import build, cli, reproducers, targets
+from runner import cli
+from runner.commands import known as reproducers
+from runner.commands.known import Found, Outcome
+from runner.libraries import build, targets
+from runner.libraries.native import NATIVE
 from runner.model import WrongUse
-from runner.native import NATIVE
-from runner.reproducers import Found, Outcome
 
 REPO = Path(__file__).resolve().parents[2]
 

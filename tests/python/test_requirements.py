@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from reports.requirements import CHAPTERS, chapter, cited, everything, files, is_in, procedures
-from runner.native import NATIVE
+from runner.libraries.native import NATIVE
 
 REPO = Path(__file__).parent.parent.parent
 LEVELS = {"must", "erroneous", "advisory"}

@@ -1,6 +1,6 @@
 """Stacks in reports."""
 
-from runner.stacks import readable
+from runner.supervision.stacks import readable
 
 
 def test_names_are_demangled_and_the_handler_and_harness_left_out() -> None:

@@ -11,8 +11,9 @@ import pytest
 from rich.console import Console
 
 from reports import requirements as standard
-from runner import build, cli, targets
+from runner import cli
 from runner.commands import standard as lists
+from runner.libraries import build, targets
 
 # Every requirement of chapter 13 but the last has a test; profile mpi-3.1 has no test of threads.
 HAVE = [name for name, entry in standard.catalogue().items() if entry["section"].startswith("13.")]

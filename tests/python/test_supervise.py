@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 from supervise_help import QUICK, Outcome, fake_target, names, run
 
-import runner.supervise
-from runner import plan
-from runner.journal import Journal
+import runner.supervision.supervise
 from runner.model import CannotRun, Launch, Options, Verdict
-from runner.procs import Rank
-from runner.stall import Stall
-from runner.supervise import supervise
+from runner.planning import plan
+from runner.supervision.journal import Journal
+from runner.supervision.procs import Rank
+from runner.supervision.stall import Stall
+from runner.supervision.supervise import supervise
 
 PLAN = names(6)
 SICK = PLAN[3]
@@ -376,14 +376,14 @@ def test_judged_cases_are_not_run_again(tmp_path: Path) -> None:
 
 
 def test_long_plan_is_cut_into_jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runner.supervise, "PLAN_CAP", 4)
+    monkeypatch.setattr(runner.supervision.supervise, "PLAN_CAP", 4)
     outcome = run(tmp_path, PLAN, {})
     assert [record.cases for record in outcome.records] == [4, 2]
     assert (tmp_path / "logs/fake@1.0_np2/job-0001/plan.txt").read_text().startswith("assay-plan 1 seed=1 cases=4\n")
 
 
 def test_plan_is_cut_behind_what_may_end_its_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runner.supervise, "ENDS_CAP", 2)
+    monkeypatch.setattr(runner.supervision.supervise, "ENDS_CAP", 2)
     crashes = {PLAN[0], PLAN[2], PLAN[3]}
     faults = {"cases": {PLAN[2]: {"kind": "segv"}}}
     outcome = run(tmp_path, PLAN, faults, expected=lambda case: ["crash"] if case in crashes else [])

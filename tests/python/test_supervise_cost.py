@@ -12,9 +12,9 @@ from pathlib import Path
 import xxhash
 from supervise_help import fake_target
 
-from runner.journal import Journal
 from runner.model import Options
-from runner.supervise import supervise
+from runner.supervision.journal import Journal
+from runner.supervision.supervise import supervise
 
 LIMIT = 3.0  # times one json.dumps and json.loads of the verdict; 1.4 to 2 when this was written
 

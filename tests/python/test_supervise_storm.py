@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 from supervise_help import left_over, lines_of, names, run
 
-from runner.events import RankLog
-from runner.journal import Journal
 from runner.model import CannotRun, Options
+from runner.supervision.events import RankLog
+from runner.supervision.journal import Journal
 
 PLAN = names(300)
 STATUS = {
@@ -58,9 +58,9 @@ import sys
 from pathlib import Path
 sys.path[:0] = sys.argv[2:]
 from supervise_help import QUICK, fake_target, names
-from runner.journal import Journal
+from runner.supervision.journal import Journal
 from runner.model import Options
-from runner.supervise import supervise
+from runner.supervision.supervise import supervise
 out = Path(sys.argv[1])
 with Journal(out / "cases.jsonl") as journal:
     supervise(fake_target(out / "faults.json"), names(300), lambda case: ["fake.data"], out, journal, Options(),

@@ -1,4 +1,4 @@
-"""SPECs, settings and launch commands: runner/targets.py and its data."""
+"""SPECs, settings and launch commands: runner/libraries/targets.py and its data."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from runner import targets
+from runner.libraries import targets
+from runner.libraries.targets import LaunchWishes, Library, make_target
 from runner.model import CannotRun, WrongUse
-from runner.targets import LaunchWishes, Library, make_target
 
 
 def library(family: str = "mpich", version: str = "5.0.2", **more: object) -> Library:

@@ -1,4 +1,4 @@
-"""Transports: names, what libraries are told, and the proof from counters: runner/transports.py."""
+"""Transports: names, what libraries are told, and the proof from counters: runner/libraries/transports.py."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from runner import targets, transports
+from runner.libraries import targets, transports
+from runner.libraries.targets import LaunchWishes, Library, counting, make_target
+from runner.libraries.transports import Transport, parse
 from runner.model import CannotRun, WrongUse
-from runner.targets import LaunchWishes, Library, counting, make_target
-from runner.transports import Transport, parse
 
 TCP = Transport("assay_tcp")
 PROVIDERS = Path("/b/transports")

@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from runner import packages, targets
+from runner.libraries import packages, targets
 from runner.model import CannotRun, WrongUse
 
-REPO = Path(__file__).resolve().parent.parent
+REPO = Path(__file__).resolve().parents[2]
 # What the transports are made with: a header of each package.
 TRANSPORT_PACKAGES = {
     "libfabric-dev": Path("/usr/include/rdma/providers/fi_prov.h"),

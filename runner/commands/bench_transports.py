@@ -14,9 +14,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from runner import build, targets
+from runner.libraries import build, targets
+from runner.libraries.transports import (
+    FABRIC,
+    OWN,
+    PROVIDERS,
+    UCX,
+    Transport,
+    counted,
+    parse,
+    prove,
+    provider_environment,
+)
 from runner.model import CannotRun, Launch, WrongUse
-from runner.transports import FABRIC, OWN, PROVIDERS, UCX, Transport, counted, parse, prove, provider_environment
 
 # What needs no MPI library, and the program that measures it.
 RAW = {"raw_tcp": "assay-bench-tcp", "raw_sctp": "assay-bench-sctp"}

@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Any
 
 import xxhash
 
-from runner import judge
-from runner.events import RankLog
 from runner.model import CannotRun, Verdict
-from runner.procs import Guarded, Rank, busyness, wait_for
-from runner.stall import Stall
+from runner.supervision import judge
+from runner.supervision.events import RankLog
+from runner.supervision.procs import Guarded, Rank, busyness, wait_for
+from runner.supervision.stall import Stall
 
 if TYPE_CHECKING:
-    from runner.supervise import Run
+    from runner.supervision.supervise import Run
 
 _POLL = 0.02  # seconds between two readings of the logs
 _TICK = 10_000_000  # ns: a file's time is that of the last tick of the system's clock before it was written

@@ -6,10 +6,10 @@ from collections import deque
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from runner.job import Job
+from runner.supervision.job import Job
 
 if TYPE_CHECKING:
-    from runner.supervise import Run
+    from runner.supervision.supervise import Run
 
 _AHEAD = 1000  # cases: as many as may be run while a job is launched
 _SPARE_RANKS = 12  # processes of all jobs that were launched ahead of need

@@ -1,6 +1,6 @@
 """The process between the runner and a launcher: nothing that was started under it outlives it.
 
-Started by runner.procs.Guarded as `python -I -S guard.py`; imports the standard library only. It is a subreaper, so
+Started by procs.Guarded as `python -I -S guard.py`; imports the standard library only. It is a subreaper, so
 every process below it stays below it, also one that called setsid or whose parent died. It ends them all (SIGTERM,
 then SIGKILL, which also ends stopped processes) when the launcher has ended, when its standard input is closed (the
 runner says so, or is gone), when the runner is gone, or on SIGTERM. Then it removes what a killed job leaves behind.

@@ -10,7 +10,7 @@ import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from runner import build, targets
+from runner.libraries import build, targets
 
 # Programs and headers that a build needs, with the Debian package that brings each.
 _PROGRAMS = {

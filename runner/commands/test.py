@@ -18,10 +18,10 @@ from typing import IO
 from rich.console import Console
 from rich.text import Text
 
-from runner import build, targets
-from runner.build import REPO
+from runner.libraries import build, targets
+from runner.libraries.build import REPO
 from runner.model import CannotRun, WrongUse
-from runner.plan import must_be_one_of
+from runner.planning.plan import must_be_one_of
 
 LOGS = REPO / "build" / "test"
 SHOWN_LINES = 40  # of a failed step

@@ -1,6 +1,6 @@
 """From event logs to verdicts: what a finished case came to, and who is to blame when a job ended inside one.
 
-Pure functions of what the ranks logged; runner.supervise watches the processes and calls them.
+Pure functions of what the ranks logged; runner.supervision.supervise watches the processes and calls them.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from runner.events import RankLog
-from runner.stacks import readable
+from runner.supervision.events import RankLog
+from runner.supervision.stacks import readable
 
 Entry = dict[str, Any]  # one element of "ranks", "advisory" or "waiting" in a line of cases.jsonl
 

@@ -19,8 +19,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from runner import guard
 from runner.model import CannotRun, Launch
+from runner.supervision import guard
 
 _TICK = 1.0 / os.sysconf("SC_CLK_TCK")
 MOST_LOAD = 8.0  # per core: a machine that stood still for minutes reports a load beyond all measure
@@ -89,7 +89,7 @@ class Rank:
 
 
 class Guarded:
-    """A launcher under runner/guard.py. Its output goes to the files `stdout` and `stderr` in the job's directory."""
+    """A launcher under guard.py. Its output goes to the files `stdout` and `stderr` in the job's directory."""
 
     def __init__(self, launch: Launch, directory: Path) -> None:
         """Start it. Raises CannotRun."""

@@ -27,11 +27,11 @@ from rich.text import Text
 from reports import known
 from reports.evidence import NOT_RUN, UNEXPECTED, Evidence, printable, read_run
 from reports.summary import widen
-from runner import build, targets
+from runner.libraries import build, targets
+from runner.libraries.native import NATIVE
+from runner.libraries.transports import OWN, Transport, parse
 from runner.model import CannotRun, Launch, Target, WrongUse
-from runner.native import NATIVE
-from runner.procs import Guarded, busyness, wait_for
-from runner.transports import OWN, Transport, parse
+from runner.supervision.procs import Guarded, busyness, wait_for
 
 MOST_PATIENCE = 4.0  # times the timeout, on a busy machine: some reproducers are there to hang
 KNOWN_HANG = 0.3  # times the timeout where an entry lists a hang, when it runs beside others
@@ -111,7 +111,7 @@ class Found:
 
 def installed() -> list[str]:
     """The SPECs of the tried libraries that are on this machine."""
-    from runner.doctor import libraries
+    from runner.commands.doctor import libraries
 
     tried = [f"{family}@{version}" for family in targets.families() for version in targets.known()[family]["tried"]]
     there = [line["mpi"] for line in libraries() if line["state"].startswith(("installed", "/"))]

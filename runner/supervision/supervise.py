@@ -1,6 +1,6 @@
 """Launch, watch, judge, blame, resume: runs the cases of one target and charges each trouble to exactly one case.
 
-The ranks log what they do (docs/formats.md, sections 4 and 5); a job (runner/job.py) reads along and looks at their
+The ranks log what they do (docs/formats.md, sections 4 and 5); a job (job.py) reads along and looks at their
 processes. Verdicts never depend on the launcher's exit code. A case that kills or blocks its job costs one more launch:
 the next job takes up the cases that have no verdict yet.
 """
@@ -18,11 +18,11 @@ from typing import Any
 import xxhash
 
 from reports.evidence import ENDS, FAILED
-from runner.job import Job, JobRecord, NoStart, Reader, writing
-from runner.journal import Journal
 from runner.model import CannotRun, Options, Target, Verdict
-from runner.procs import going_first
-from runner.spares import Spares
+from runner.supervision.job import Job, JobRecord, NoStart, Reader, writing
+from runner.supervision.journal import Journal
+from runner.supervision.procs import going_first
+from runner.supervision.spares import Spares
 
 PLAN_CAP = 100_000  # cases in one job
 ENDS_CAP = 50  # of them known to end their job now and then: each launch behind one reads all that is left of the plan

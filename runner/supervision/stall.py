@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runner.procs import Rank, Sample
+from runner.supervision.procs import Rank, Sample
 
 
 class Stall:

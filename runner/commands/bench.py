@@ -15,9 +15,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from runner import build, plan, targets
-from runner.journal import Journal
+from runner.libraries import build, targets
 from runner.model import CannotRun, Options, Verdict
+from runner.planning import plan
+from runner.supervision.journal import Journal
 
 TARGET_US = 10.0  # a case and rank may cost this much beyond its MPI calls
 LIMIT_SECONDS = 300  # for one run of assay-bench
@@ -132,7 +133,7 @@ def _spans(library: targets.Library, binary: Path, request: Request, np: int, fo
 
 def _rate(target: Any, cases: Sequence[str], folder: Path) -> dict[str, Any]:
     """Cases per second of the jobs, launches included."""
-    from runner.supervise import supervise
+    from runner.supervision.supervise import supervise
 
     folder.mkdir(parents=True, exist_ok=True)
     bad = 0

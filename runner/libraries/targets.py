@@ -29,9 +29,9 @@ from typing import Any
 from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
-from runner import packages, transports
+from runner.libraries import packages, transports
+from runner.libraries.native import NATIVE, Native
 from runner.model import CannotRun, Launch, Target, WrongUse
-from runner.native import NATIVE, Native
 
 ABI_KEY = "mpi-abi"  # of the build that serves every library with the ABI of MPI-5.0
 MOST_RANKS = 64  # that a machine is asked to run without --force-np, unless it has many cores

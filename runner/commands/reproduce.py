@@ -17,10 +17,10 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from runner import build
+from runner.commands.network import Network, Shape, Unsupported, network
+from runner.libraries import build
 from runner.model import CannotRun, WrongUse
-from runner.network import Network, Shape, Unsupported, network
-from runner.plan import must_be_one_of
+from runner.planning.plan import must_be_one_of
 
 ENTRIES = Path(__file__).with_name("reproduce.toml")
 HOLDS, HOLDS_NOT, UNSUPPORTED = "holds", "does not hold", "unsupported"

@@ -19,10 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from reports.evidence import ENDS, FAILED
-from runner import build, plan, targets
-from runner.build import REPO
-from runner.journal import Journal
+from runner.libraries import build, targets
+from runner.libraries.build import REPO
 from runner.model import CannotRun, Options, Target, Verdict, WrongUse
+from runner.planning import plan
+from runner.supervision.journal import Journal
 
 CATALOGUES = REPO / "faults"
 KINDS = ("fail", "crash", "timeout", "advisory")
@@ -249,7 +250,7 @@ class _Session:
         `hunting`: under a fault things hang, and slow or not is no matter. Without one a slow machine must not
         look like a library that hangs: what is not known to hang has all the time that any run gives it.
         """
-        from runner.supervise import Patience, supervise
+        from runner.supervision.supervise import Patience, supervise
 
         self.runs += 1
         folder = self.out / f"{self.runs:03}-{name}-np{target.np}"

@@ -1,0 +1,1 @@
+"""Which cases are run, in which order, and which procedures they call."""

@@ -1,0 +1,1 @@
+"""Jobs and their processes: launched, watched, judged, and recorded in the journal."""
