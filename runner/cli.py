@@ -9,7 +9,7 @@ import json
 import shlex
 import signal
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from types import FrameType
@@ -19,19 +19,16 @@ import click
 
 from runner.model import CannotRun, WrongUse
 from runner.options import (
-    comma_list,
     mpi_for,
     mpis_for,
-    mpis_of,
     nps_of,
     request_of,
     run_options,
-    selection_of,
     selection_options,
     target_options,
     wishes_of,
 )
-from runner.planning.plan import TIERS, must_be_one_of
+from runner.planning.plan import TIERS, comma_list
 
 
 class Commands(click.Group):
@@ -123,37 +120,23 @@ def matrix(directories: Sequence[str], out: str | None, no_known: bool, **given:
     With folders of runs nothing is run: the page is about what is in them, and stands in --out (default: the folder,
     when there is one).
     """
-    from runner.libraries import build
-
     if directories:
-        return _matrix_of([_run_folder(name) for name in directories], out)
+        from runner.commands.matrix import matrix_of
+
+        return matrix_of([_run_folder(name) for name in directories], Path(out) if out is not None else None)
     from runner.commands.run import run as command
+    from runner.libraries import build
 
     own = [] if no_known else sorted((build.REPO / "known").glob("*.toml"))
     request = request_of(given, [*own, *map(Path, given["known"])], matrix=True)
     return command(request, Path(out) if out is not None else None, _terminal())
 
 
-def _matrix_of(folders: Sequence[Path], out: str | None) -> int:
-    from rich.console import Console
-
-    from reports.evidence import Evidence
-    from reports.matrix import print_matrix, write_matrix
-
-    if out is None and len(folders) > 1:
-        raise WrongUse("assay matrix: several runs; say with --out DIR where matrix.html goes")
-    place = Path(out) if out is not None else folders[0]
-    place.mkdir(parents=True, exist_ok=True)
-    evidences = [Evidence(folder) for folder in folders]
-    print_matrix(evidences, write_matrix(evidences, place / "matrix.html"), Console(highlight=False))
-    return 0
-
-
 @assay.command()
 @click.argument("directory", metavar="DIR")
 def resume(directory: str) -> int:
     """Go on with a run that was stopped."""
-    from runner.commands.run import resume as command
+    from runner.commands.resume import resume as command
 
     return command(_run_folder(directory), _terminal())
 
@@ -195,15 +178,8 @@ def check(names: Sequence[str], mpi: Sequence[str], files: Sequence[str], eviden
     return 1 if found.disagreements else 0
 
 
-LISTS = (
-    *("tests", "cases", "communicators", "datatypes", "counts", "axes", "profiles", "mpis"),
-    *("requirements", "procedures"),
-)
-_AXIS_OF = {"communicators": "comm", "datatypes": "type", "counts": "count"}
-
-
 @assay.command(name="list")
-@click.argument("what", metavar="|".join(LISTS))
+@click.argument("what", metavar="tests|cases|communicators|datatypes|counts|axes|profiles|mpis|requirements|procedures")
 @target_options
 @selection_options
 @click.option("--chapter", multiple=True, metavar="N", help="Only these chapters of MPI-5.0: requirements, procedures.")
@@ -219,92 +195,9 @@ def list_(what: str, chapter: Sequence[str], untested: bool, as_json: bool, **gi
     test that shares the code of the axis `mode` calls the procedures of all modes. What the framework calls, makers of
     communicators and datatypes included, counts for no test.
     """
-    from runner.planning import plan
+    from runner.commands.list import Wish, show
 
-    must_be_one_of("list", what, LISTS)
-    if what in ("requirements", "procedures"):
-        return _list_standard(what, chapter, untested, as_json, given)
-    if chapter or untested:
-        raise WrongUse("--chapter and --untested go with `assay list requirements` and `assay list procedures`")
-    if what == "mpis":
-        from runner.commands.doctor import libraries
-
-        return _print(libraries(), as_json, lambda line: f"{line['mpi']:<20} {line['state']}")
-    suite, np = _suite(given)
-    selection = selection_of(given)
-    if what == "cases":
-        lines = suite.ask("cases", np, selection.arguments())
-        if not lines:
-            raise WrongUse(f"nothing matches {plan.describe(selection)}")
-        return _print(lines, as_json, _case_line)
-    if what == "tests":
-        lines = suite.ask("tests", np, selection.profile_arguments())
-        return _print(lines, as_json, lambda line: f"{line['test']:<32} {line.get('note', '')}")
-    if what == "profiles":
-        return _print(suite.ask("profiles", np), as_json, lambda line: f"{line['profile']:<12} {line['note']}")
-    lines = suite.ask("axes", np)
-    if what in _AXIS_OF:
-        lines = [line for line in lines if line["axis"] == _AXIS_OF[what]]
-        return _print(lines, as_json, _value_line)
-    return _print(lines, as_json, lambda line: f"{line['axis']:<10} {_value_line(line)}")
-
-
-def _suite(given: Mapping[str, Any]) -> tuple[Any, int]:
-    """The test binary for the one library that is named, built if need be, and the number of ranks."""
-    from runner.libraries import build, targets
-    from runner.planning import plan
-
-    mpis, nps = mpis_of(given["mpi"], given["suite"]), nps_of(given["np"])
-    if len(mpis) > 1 or len(nps) > 1:
-        raise WrongUse("assay list: name one --mpi and one --np")
-    targets.check_np(nps[0], wishes_of(given))
-    library = targets.resolve(mpis[0])
-
-    def note(text: str) -> None:
-        print(f"assay: {text}", file=sys.stderr)
-
-    folder = build.build(library, given["preset"], note=note, programs=(build.SUITE,))
-    ours = library.native and library.native.providers
-    providers = build.transports(given["preset"], note=note) if ours else Path()
-    about = library.family if library.native else "mpi"
-    return plan.Suite(build.suite(folder, library), targets.list_environment(library, providers), about), nps[0]
-
-
-def _list_standard(what: str, chapter: Sequence[str], untested: bool, as_json: bool, given: Mapping[str, Any]) -> int:
-    from rich.console import Console
-
-    from runner.commands import standard
-
-    selection_of(given)  # says what is wrong with it before anything is built
-    there = standard.chapters_with_requirements() if what == "requirements" else standard.chapters_with_procedures()
-    wish = standard.Wish(standard.chapters(comma_list(chapter), there), untested, given["profile"])
-    suite, np = _suite(given)
-    list_lines = standard.requirements if what == "requirements" else standard.procedures
-    lines = list_lines(suite, np, wish)
-    if as_json:
-        return _print(lines, True, str)
-    if what == "requirements":
-        standard.print_requirements(lines, Console(highlight=False))
-    else:
-        standard.print_procedures(lines, Console(highlight=False))
-    return 0
-
-
-def _case_line(line: Mapping[str, Any]) -> str:
-    return f"{line['case']}  (unsupported: {line['unsupported']})" if "unsupported" in line else str(line["case"])
-
-
-def _value_line(line: Mapping[str, Any]) -> str:
-    note = f"({line['lacks']}) " if line.get("lacks") else ""
-    return f"{line['value']:<24} {note}{line.get('note', '')}".rstrip()
-
-
-def _print(lines: Sequence[Mapping[str, Any]], as_json: bool, text: Callable[[Mapping[str, Any]], str]) -> int:
-    if as_json:
-        print("[" + ",\n ".join(json.dumps(line) for line in lines) + "]")
-    else:
-        print("\n".join(text(line) for line in lines))
-    return 0
+    return show(Wish(what=what, chapters=chapter, untested=untested, as_json=as_json, given=given))
 
 
 @assay.command()
@@ -405,7 +298,7 @@ def transports(as_json: bool, out: str, **given: Any) -> int:
     """Measure latency and bandwidth over transports in turns: a table, and transports.html with plots."""
     from reports.bench import print_table, write_page
     from runner.commands import bench_transports as command
-    from runner.commands.run import machine
+    from runner.machine import machine
 
     if nps_of(given["np"] or ["2"]) != [2]:
         raise WrongUse("assay bench transports: measures between 2 ranks; leave --np out")
@@ -448,7 +341,9 @@ def reproduce(names: Sequence[str], only_list: bool, rounds: int, preset: str, a
     wanted = command.chosen(names, command.entries())
     if only_list:
         if as_json:
-            return _print([asdict(one) for one in wanted], True, str)
+            from runner.commands.list import print_lines
+
+            return print_lines([asdict(one) for one in wanted], True, str)
         print_list(wanted)
         return 0
     found = command.run(wanted, rounds, preset, _note)
@@ -495,10 +390,11 @@ def report(directories: Sequence[str], **wanted: bool) -> int:
 def doctor(as_json: bool) -> int:
     """Say what is there, what is missing and what to do."""
     from runner.commands.doctor import examine, show
+    from runner.commands.list import print_lines
 
     findings = examine()
     if as_json:
-        return _print([finding.record() for finding in findings], True, str) or _health(findings)
+        return print_lines([finding.record() for finding in findings], True, str) or _health(findings)
     show(findings)
     return _health(findings)
 

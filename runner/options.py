@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from runner.model import Options, WrongUse
-from runner.planning.plan import ORDERS, TIERS, Selection, must_be_one_of
+from runner.planning.plan import ORDERS, TIERS, Selection, comma_list, globs, must_be_one_of
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -80,27 +80,6 @@ def selection_options(function: Decorated) -> Decorated:
         ),
     ]
     return _with(options, function)
-
-
-def comma_list(words: Iterable[str]) -> list[str]:
-    """`("a,b", "c")` → [a, b, c]."""
-    return [part.strip() for word in words for part in word.split(",") if part.strip()]
-
-
-def globs(words: Iterable[str]) -> list[str]:
-    """As comma_list, and `{a,b}` is a or b, as in lists of known failures: `("x/{a,b}",)` → [x/a, x/b]."""
-    found: dict[str, None] = {}
-    waiting = list(reversed(list(words)))
-    while waiting:
-        word = waiting.pop()
-        if braces := re.search(r"\{([^{}]*)\}", word):
-            before, behind = word[: braces.start()], word[braces.end() :]
-            waiting += [before + part + behind for part in reversed(braces[1].split(","))]
-        elif set("{}") & set(word):
-            raise WrongUse(f"--select {word}: braces that do not pair up; {{a,b}} is a or b")
-        else:
-            found |= dict.fromkeys(comma_list([word]))
-    return list(found)
 
 
 def mpis_of(given: Sequence[str], suites: Sequence[str] = ()) -> list[str]:
@@ -242,8 +221,8 @@ def run_options(function: Decorated) -> Decorated:
 
 def request_of(given: Mapping[str, Any], known: Sequence[Path], *, matrix: bool) -> Any:
     """A request to run, from what target_options, selection_options and run_options give."""
-    from runner.commands import run as command
     from runner.libraries.native import NATIVE
+    from runner.request import Request
 
     mpis, transports = mpis_of(given["mpi"], given["suite"]), comma_list(given["transport"])
     if transports and mpis[0] in NATIVE:
@@ -262,7 +241,7 @@ def request_of(given: Mapping[str, Any], known: Sequence[Path], *, matrix: bool)
         given["strict"],
         given["timeout_scale"],
     )
-    return command.Request(
+    return Request(
         mpi=mpis,
         np=nps_of(given["np"]),
         selection=selection,

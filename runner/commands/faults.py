@@ -250,7 +250,8 @@ class _Session:
         `hunting`: under a fault things hang, and slow or not is no matter. Without one a slow machine must not
         look like a library that hangs: what is not known to hang has all the time that any run gives it.
         """
-        from runner.supervision.supervise import Patience, supervise
+        from runner.supervision.patience import Patience
+        from runner.supervision.supervise import supervise
 
         self.runs += 1
         folder = self.out / f"{self.runs:03}-{name}-np{target.np}"

@@ -46,6 +46,27 @@ class Selection:
         return [f"--profile={self.profile}"] if self.profile else []
 
 
+def comma_list(words: Iterable[str]) -> list[str]:
+    """`("a,b", "c")` → [a, b, c]."""
+    return [part.strip() for word in words for part in word.split(",") if part.strip()]
+
+
+def globs(words: Iterable[str]) -> list[str]:
+    """As comma_list, and `{a,b}` is a or b, as in lists of known failures: `("x/{a,b}",)` → [x/a, x/b]."""
+    found: dict[str, None] = {}
+    waiting = list(reversed(list(words)))
+    while waiting:
+        word = waiting.pop()
+        if braces := re.search(r"\{([^{}]*)\}", word):
+            before, behind = word[: braces.start()], word[braces.end() :]
+            waiting += [before + part + behind for part in reversed(braces[1].split(","))]
+        elif set("{}") & set(word):
+            raise WrongUse(f"--select {word}: braces that do not pair up; {{a,b}} is a or b")
+        else:
+            found |= dict.fromkeys(comma_list([word]))
+    return list(found)
+
+
 @dataclass(frozen=True)
 class Suite:
     """The test binary as something to ask."""

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from runner.supervision.context import SparesContext
 from runner.supervision.job import Job
-
-if TYPE_CHECKING:
-    from runner.supervision.supervise import Run
 
 _AHEAD = 1000  # cases: as many as may be run while a job is launched
 _SPARE_RANKS = 12  # processes of all jobs that were launched ahead of need
@@ -22,7 +19,7 @@ class Spares:
     cost all of it. So where such cases come, the launches of what is to be run behind them overlap.
     """
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: SparesContext) -> None:
         self._run = run
         self._waiting: deque[Job] = deque()
         self._todo: Sequence[str] = ()  # cases that are not settled; the running job began with the first of them

@@ -11,7 +11,6 @@ import itertools
 import json
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,35 +18,17 @@ import xxhash
 
 from reports.evidence import ENDS, FAILED
 from runner.model import CannotRun, Options, Target, Verdict
-from runner.supervision.job import Job, JobRecord, NoStart, Reader, writing
+from runner.supervision.context import JobRecord, Kind
+from runner.supervision.job import Job, NoStart, writing
 from runner.supervision.journal import Journal
+from runner.supervision.patience import Patience
 from runner.supervision.procs import going_first
+from runner.supervision.reader import Reader
 from runner.supervision.spares import Spares
 
 PLAN_CAP = 100_000  # cases in one job
 ENDS_CAP = 50  # of them known to end their job now and then: each launch behind one reads all that is left of the plan
 _FINE = {"pass", "skip", "unsupported"}  # nothing to repeat
-
-
-@dataclass(frozen=True)
-class Patience:
-    """Seconds to wait, on an idle machine with a core for each rank; all are widened by load and oversubscription."""
-
-    cpu: float = 4.0  # CPU time of any one rank in one case
-    known: float = 0.1  # times the patience with a case that is known to hang, or to fail on one rank only
-    slow: float = 4.0  # times `cpu` before a case that is not known to hang has hung: what ends until then is slow
-    doubts: int = 3  # cases in a row that did not end until then, before `cpu` is enough
-    idle: float = 4.0  # times `cpu` of wall time while no rank uses the CPU
-    unseen: float = 0.5  # that a case may take before its ranks are looked at, whatever the load; also times `known`
-    hello: float = 60.0  # from the launch to the last hello
-    refusal: float = 1.0  # without any event, after one rank ended the case with an error
-    death: float = 0.1  # for the last words of the others after a rank died
-    answer: float = 1.0  # for stacks
-    finalize: float = 10.0  # in MPI_Finalize, since the last rank entered it
-    leave: float = 2.0  # for the launcher, when its ranks are gone
-    launches: int = 2  # of a job that does not start
-    spares: int = 3  # jobs that are launched ahead of need
-    idle_jobs: int = 3  # in a row without a verdict, before the first case is given up as lost; 1 if that is known
 
 
 def supervise(
@@ -115,9 +96,6 @@ def supervise(
                 run.settled.clear()
             run.jobs(todo)
     return run.records
-
-
-Kind = tuple[str, bool, str, int]  # needs a job of its own (its name), threads; damages (by what); number of the plan
 
 
 class Run:
@@ -196,6 +174,10 @@ class Run:
                 reason = f"{jobs} that began with this case gave no verdict: {why or 'complete'}"
                 self.judge([self.verdict(todo[0], "lost", 0.0, {"reason": reason})])
                 fruitless = 0
+
+    def prepare(self, done: int) -> None:
+        """Launch what will be needed next; the running job has done so many cases."""
+        self.spares.prepare(done)
 
     def batch(self, todo: Sequence[str], begin: int) -> tuple[Kind, list[str]]:
         """The cases from `begin` on that may share a launch, and of which kind they are."""

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from runner.model import Launch, Options, Target, Verdict
-from runner.supervision.job import JobRecord
+from runner.supervision.context import JobRecord
 from runner.supervision.journal import Journal
-from runner.supervision.supervise import Patience, supervise
+from runner.supervision.patience import Patience
+from runner.supervision.supervise import supervise
 
 FAKE = Path(__file__).with_name("fake_suite.py")
 # The fakes are fast, and what is slow among them hangs.

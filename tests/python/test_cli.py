@@ -13,12 +13,13 @@ from typing import Any
 
 import pytest
 
-from runner import cli, options
+from runner import cli
 from runner.commands import doctor
-from runner.commands import run as run_command
 from runner.libraries import build, targets
 from runner.model import Options
+from runner.planning import plan
 from runner.planning.plan import Selection
+from runner.request import Request
 
 REPO = Path(__file__).resolve().parents[2]
 FAKE = Path(__file__).with_name("fake_suite.py")
@@ -187,7 +188,7 @@ def test_selection_that_matches_nothing_writes_nothing(world: World, capsys: pyt
     ],
 )
 def test_globs_of_cases_may_have_braces(given: list[str], globs: list[str]) -> None:
-    assert sorted(options.globs(given)) == sorted(globs)
+    assert sorted(plan.globs(given)) == sorted(globs)
 
 
 def test_resume_runs_what_is_left(world: World) -> None:
@@ -350,7 +351,7 @@ def test_doctor(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[s
 
 def test_run_record_without_targets_cannot_be_resumed(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     world.out.mkdir()
-    record = run_command.Request(["mpich@9.9"], [2], Selection(), Options()).record()
+    record = Request(["mpich@9.9"], [2], Selection(), Options()).record()
     (world.out / "run.json").write_text(json.dumps({"format": 1, **record, "finished": False}))
     assert cli.main(["resume", "out"]) == 2
     assert "run again" in says(capsys)

@@ -1,0 +1,275 @@
+"""A run from the first line of cases.jsonl to the exit code (docs/formats.md, section 6)."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from reports.evidence import NOT_RUN, UNEXPECTED, Evidence, write_file
+from runner.commands.prepare import Prepared, Ready
+from runner.commands.progress import RunProgress
+from runner.libraries import targets
+from runner.libraries.transports import counted, counts, parse, prove
+from runner.machine import machine, version
+from runner.model import CannotRun, Verdict, WrongUse
+from runner.planning import plan
+from runner.request import Request, repeat_command
+from runner.supervision.journal import Journal
+
+FORMAT = 1
+ALL_AS_EXPECTED, UNEXPECTED_RESULT, NOTHING_APPLICABLE = 0, 1, 77  # exit codes
+
+
+def load_known(request: Request) -> Any:
+    from reports import known
+
+    return known.load(*map(Path, request.known), limit=request.known_limit)
+
+
+def _cases_of_all_tiers(suite: plan.Suite, np: int, globs: Sequence[str]) -> list[str]:
+    arguments = [f"--tier={plan.TIERS[-1]}", *(f"--select={glob}" for glob in plan.globs(globs))]
+    try:
+        lines = suite.ask("cases", np, arguments)
+    except (CannotRun, WrongUse):
+        return []  # the run is over: all that is lost is that globs are told of which are in order
+    return [line["case"] for line in lines if "unsupported" not in line]
+
+
+class Session:
+    """One start of a run: everything from the first line of cases.jsonl to the exit code."""
+
+    def __init__(self, request: Request, out: Path, ready: Ready, known: Any, console: Console) -> None:
+        self.request = request
+        self.out = out
+        self.ready = ready
+        self.before: Evidence | None = None  # what a run that is resumed has found so far
+        self.known = known
+        self.console = console
+        self.started = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        self.seconds_before = 0.0
+        self.begin = time.monotonic()
+        self.warnings: list[str] = []
+        self.machine = machine()
+
+    def run(self) -> int:
+        with Journal(self.out / "cases.jsonl") as journal:
+            self._write(journal, finished=False)
+            try:
+                for one in self.ready.targets:
+                    self._judge_again(one, journal)
+                self.before = None  # some 100 bytes a case
+                for one in self.ready.targets:
+                    try:
+                        self._one(one, journal)
+                    except CannotRun as error:
+                        one.could_not_run = str(error)
+                if self.request.known:
+                    with self.console.status("looking through wider tiers for what known failures match"):
+                        self.warnings += self.known.unused(part=self.request.part, wider=self._wider_tiers())
+            except KeyboardInterrupt:
+                self._write(journal, finished=False)
+                raise KeyboardInterrupt(f"`./assay resume {shlex.quote(str(self.out))}` goes on") from None
+            except BaseException:
+                self._write(journal, finished=False)
+                raise
+            failed = [
+                *(f"{spec}: could not run: {reason}" for spec, reason in self.ready.absent.items()),
+                *(
+                    f"{one.target.name}: could not run: {one.could_not_run}"
+                    for one in self.ready.targets
+                    if one.could_not_run
+                ),
+            ]
+            self.warnings = [*failed, *self.warnings]
+            self._write(journal, finished=not failed)
+            statuses = Counter(status for cases in journal.statuses.values() for status in cases.values())
+        self._reports()
+        if failed:
+            raise CannotRun("; ".join(failed))
+        if any(statuses[status] for status in UNEXPECTED):
+            return UNEXPECTED_RESULT
+        return ALL_AS_EXPECTED if any(status not in NOT_RUN for status in statuses) else NOTHING_APPLICABLE
+
+    def _wider_tiers(self) -> list[Callable[[Sequence[str]], list[str]]]:
+        """What tells which cases some globs match in any tier, for each library and number of ranks of this run."""
+        suites = {(one.binary, one.target.np): one.suite for one in self.ready.targets}
+        return [partial(_cases_of_all_tiers, suite, np) for (_, np), suite in suites.items()]
+
+    def _judge_again(self, one: Prepared, journal: Journal) -> None:
+        """What is known may have changed since the verdicts of a run that is resumed."""
+        if self.before is None or not self.request.known:
+            return
+        name = one.target.name
+        cases = [
+            case
+            for case, entry in self.before.cases.get(name, {}).items()
+            if entry.status not in ("pass", *NOT_RUN) or self.known.expected(case, one.target)
+        ]
+        again = (self.known.again(record, one.target) for record in self.before.details(name, cases))
+        if changed := [verdict for verdict in again if verdict is not None]:
+            journal.append(changed)
+            note = f"assay: {name}: {len(changed):,} verdicts changed by what is known now"
+            self.console.print(note, highlight=False)
+
+    def _one(self, one: Prepared, journal: Journal) -> None:
+        """Run what is left of one target."""
+        from runner.supervision.supervise import supervise
+
+        target, planned = one.target, one.plan
+        known = journal.statuses.get(target.name, {})
+        requirements = _requirements(planned)
+        journal.append(
+            [
+                Verdict(case, target.name, "unsupported", extra={"reason": reason, "requirements": requirements(case)})
+                for case, reason in planned.unsupported.items()
+                if case not in known
+            ]
+        )
+        settled = sum(case in known for case in planned.cases)
+        if settled == len(planned.cases):
+            return
+        counters = self.out / "transport" / target.slug
+        if counts(target.transport):
+            counters.mkdir(parents=True, exist_ok=True)
+            target = targets.counting(target, counters.absolute())
+        with RunProgress(self.console, target.name, len(planned.cases), settled) as progress:
+            records = supervise(
+                target,
+                planned.cases,
+                requirements,
+                self.out,
+                journal,
+                self.request.options,
+                progress.verdicts,
+                progress.note,
+                repeat=lambda case: repeat_command(self.request, target, case),
+                amend=lambda verdict: self.known.apply(verdict, target),
+                binary=one.binary,
+                threaded=planned.threaded,
+                alone=planned.alone,
+                expected=lambda case: self.known.expected(case, target),
+                damage=lambda case: self.known.damage(case, target),
+                enough=lambda cases: self.known.enough(cases, target),
+            )
+        for record in records:
+            job = asdict(record)
+            if not job["trouble"]:
+                del job["trouble"]
+            hello = job.pop("hello", None)
+            if hello and (hello.get("library") or not one.hello):  # jobs of one case do not ask the library
+                one.hello = hello
+            one.jobs.append(job)
+        if counts(target.transport):
+            one.counters = counted(counters)
+            prove(parse(target.transport), one.counters, target.np)
+
+    def _reports(self) -> None:
+        from reports.html import write_html
+        from reports.junit import write_junit
+        from reports.matrix import print_matrix, write_matrix
+        from reports.summary import print_summary
+
+        console = Console(highlight=False)
+        evidence = Evidence(self.out)
+        if self.request.matrix:
+            page = write_matrix([evidence], self.out / "matrix.html")
+            print_matrix([evidence], page, console)
+        else:
+            write_junit(evidence)
+            write_html(evidence)
+            print_summary(evidence, console)
+
+    def _write(self, journal: Journal, *, finished: bool) -> None:
+        """Write run.json."""
+        names = self.request.names()
+        abouts = [self._about(one, journal) for one in self.ready.targets] + self._absent()
+        abouts.sort(key=lambda about: names.index(about["name"]) if about["name"] in names else -1)
+        record = {
+            "format": FORMAT,
+            "assay": version(),
+            "started": self.started,
+            "finished": finished,
+            "seconds": round(self.seconds_before + time.monotonic() - self.begin, 3),
+            **self.request.record(),
+            "machine": self.machine,
+            "targets": abouts,
+            "cases": _sum(about["cases"] for about in abouts),
+            "status": _sum(about["status"] for about in abouts),
+            "warnings": self.warnings + self._troubles(),
+        }
+        write_file(self.out / "run.json", lambda file: file.write(json.dumps(record, indent=1) + "\n"))
+
+    def _troubles(self) -> list[str]:
+        """What went wrong behind the cases of a job. No verdict tells of it, so that it would be lost."""
+        return [
+            f"{one.target.name}: {job['trouble']}; no case is charged for that, {job['directory']} has the logs"
+            for one in self.ready.targets
+            for job in one.jobs
+            if job.get("trouble")
+        ]
+
+    def _about(self, one: Prepared, journal: Journal) -> dict[str, Any]:
+        target = one.target
+        status = Counter(journal.statuses.get(target.name, {}).values())
+        ran = sum(number for name, number in status.items() if name not in NOT_RUN)
+        return {
+            "name": target.name,
+            "mpi": target.mpi,
+            "np": target.np,
+            **({"transport": target.transport} if target.transport else {}),
+            **({"counters": one.counters} if counts(target.transport) else {}),
+            "library": one.hello.get("library") or "",
+            "mpi_standard": one.hello.get("mpi") or "",
+            "abi": one.key,
+            "binary": one.binary,
+            "settings": dict(target.settings),
+            "oversubscription": target.oversubscription,
+            "plan": one.hello.get("plan") or "",
+            "cases": {
+                "listed": one.plan.listed,
+                "selected": len(one.plan.cases) + len(one.plan.unsupported),
+                "ran": ran,
+                "unsupported": status["unsupported"],
+            },
+            "status": dict(status),
+            **({"left_out": dict(one.plan.left_out)} if one.plan.left_out else {}),
+            "jobs": one.jobs,
+            **({"could_not_run": one.could_not_run} if one.could_not_run else {}),
+        }
+
+    def _absent(self) -> list[dict[str, Any]]:
+        """The targets of libraries that are not there or cannot be built for."""
+        return [
+            {
+                "name": targets.target_name(spec, transport, np),
+                "mpi": spec,
+                "np": np,
+                "cases": {},
+                "status": {},
+                "could_not_run": reason,
+            }
+            for spec, reason in self.ready.absent.items()
+            for transport in self.request.over()
+            for np in dict.fromkeys(self.request.np)
+        ]
+
+
+def _requirements(planned: plan.Plan) -> Callable[[str], Sequence[str]]:
+    return lambda case: planned.requirements.get(case.partition("/")[0], ())
+
+
+def _sum(counts: Any) -> dict[str, int]:
+    total: Counter[str] = Counter()
+    for count in counts:
+        total.update(count)
+    return dict(total)
