@@ -3,9 +3,9 @@
 //   mpiexec -n 2 assay-bench --job=DIR [--empty=N] [--ping=N] [--rounds=N]
 // Rank 0 writes DIR/bench.json: for each kind (empty, self, bare_self, ping, bare_ping)
 // and round, seconds of wall and CPU time by rank.
-#include "framework/case_test.hpp"
-#include "framework/engine.hpp"
-#include "framework/event_log.hpp"
+#include "framework/mpi/engine.hpp"
+#include "framework/process/case_test.hpp"
+#include "framework/process/event_log.hpp"
 
 #include <CLI/CLI.hpp>
 #include <ctime>

@@ -17,8 +17,8 @@ target_link_libraries(framework-needs INTERFACE GTest::gtest fmt::fmt CLI11::CLI
 
 # The same for all libraries, so that a compiler's cache has it from the second one on.
 get_filename_component(ASSAY_ROOT ${CMAKE_CURRENT_LIST_DIR}/.. ABSOLUTE)
-set(FRAMEWORK_PLAIN axis buffer covering data event_log hello layout names plan program record registry signals)
-list(TRANSFORM FRAMEWORK_PLAIN REPLACE "(.+)" "${ASSAY_ROOT}/framework/\\1.cpp")
+file(GLOB FRAMEWORK_PLAIN CONFIGURE_DEPENDS ${ASSAY_ROOT}/framework/plan/*.cpp ${ASSAY_ROOT}/framework/check/*.cpp
+     ${ASSAY_ROOT}/framework/process/*.cpp)
 add_library(framework-plain OBJECT ${FRAMEWORK_PLAIN})
 target_include_directories(framework-plain PUBLIC ${ASSAY_ROOT})
 target_link_libraries(framework-plain PUBLIC framework-needs)
@@ -29,5 +29,5 @@ function(assay_short_build target)
 endfunction()
 assay_short_build(framework-plain)
 set_source_files_properties(
-  ${ASSAY_ROOT}/framework/buffer.cpp ${ASSAY_ROOT}/framework/data.cpp ${ASSAY_ROOT}/framework/layout.cpp
+  ${ASSAY_ROOT}/framework/check/buffer.cpp ${ASSAY_ROOT}/framework/check/data.cpp ${ASSAY_ROOT}/framework/check/layout.cpp
   PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O3>)

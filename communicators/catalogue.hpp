@@ -1,7 +1,7 @@
 // The communicators that cases run on. One file per family; each entry says, without asking MPI, who is a member and
 // with which rank, so that cases can be planned without MPI and the library's answers can be checked.
 #pragma once
-#include "framework/job.hpp"
+#include "framework/plan/job.hpp"
 
 #include <functional>
 #include <mpi.h>

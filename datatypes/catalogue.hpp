@@ -1,8 +1,8 @@
 // The datatypes that messages are made of. One file per family; each entry carries the type map that we computed
 // ourselves next to the recipe that makes the datatype with the library under test.
 #pragma once
-#include "framework/job.hpp"
-#include "framework/layout.hpp"
+#include "framework/check/layout.hpp"
+#include "framework/plan/job.hpp"
 
 #include <functional>
 #include <mpi.h>

@@ -1,4 +1,4 @@
-"""Suites about frameworks under MPI, which need no MPI library: their program starts its ranks itself (suites/native).
+"""Suites about frameworks under MPI, which need no MPI library: their program starts its ranks (framework/native).
 
 The name of such a suite is also the SPEC for --mpi and the family of its library: `assay run --suite ofi` means
 `--mpi ofi --suite ofi`.

@@ -171,7 +171,7 @@ def _become(order: dict[str, object]) -> None:
         os.setsid()
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # should this guard be killed
         # Who goes first has none and hands that down: ranks that give way by nanosleep(2) of 1 ns
-        # (framework/yielding.cpp) would not sleep at all, and 4 of them on 2 cores cause nothing but timer interrupts.
+        # (framework/yielding) would not sleep at all, and 4 of them on 2 cores cause nothing but timer interrupts.
         prctl(PR_SET_TIMERSLACK, TIMER_SLACK)
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
         os.dup2(os.open(str(order["stderr"]), flags, 0o644), 2)

@@ -1,7 +1,7 @@
 // Libraries have several algorithms for each collective operation and choose by size, datatype and operation. Where a library
 // lets one choose through control variables (MPI-5.0 section 15.3.6), the same cases run with each of its algorithms.
 #pragma once
-#include "framework/run.hpp"
+#include "framework/mpi/run.hpp"
 
 #include <string>
 #include <vector>

@@ -1,7 +1,7 @@
 // Unusual and wrong arguments of collective operations: no buffers where there is no data, MPI_BOTTOM with absolute addresses,
 // and what has to be refused (MPI-5.0 sections 5.1.5, 6.1, 6.2, 6.11, 8.6 and 9.3).
-#include "framework/erroneous.hpp"
-#include "framework/run.hpp"
+#include "framework/mpi/run.hpp"
+#include "framework/process/erroneous.hpp"
 
 #include <array>
 #include <fmt/format.h>

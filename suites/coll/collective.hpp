@@ -1,7 +1,7 @@
 // What collective tests share (MPI-5.0 chapter 6): how an operation is started, who is its root, where blocks lie, what is
 // passed for arguments that are not significant.
 #pragma once
-#include "framework/run.hpp"
+#include "framework/mpi/run.hpp"
 
 #include <list>
 #include <mpi.h>

@@ -1,6 +1,6 @@
 // Reductions of the predefined Fortran datatypes, called from C (MPI-5.0 sections 6.9.2 and 6.9.4). A library built without
 // Fortran does not have them.
-#include "framework/run.hpp"
+#include "framework/mpi/run.hpp"
 
 #include <algorithm>
 #include <array>

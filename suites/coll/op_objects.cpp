@@ -1,7 +1,7 @@
 // Operations as objects (MPI-5.0 section 6.9.5 and 6.9.7): what a user-defined function is handed, the order of its operands,
 // both widths of its length argument, and what is said of pairs of operation and datatype that are not defined.
-#include "framework/erroneous.hpp"
-#include "framework/run.hpp"
+#include "framework/mpi/run.hpp"
+#include "framework/process/erroneous.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 // The operation of a reduction test: predefined, or one of ours made with MPI_Op_create (MPI-5.0 section 6.9.5).
 #pragma once
-#include "framework/reduction.hpp"
+#include "framework/mpi/reduction.hpp"
 #include "suites/coll/collective.hpp"
 
 #include <numeric>

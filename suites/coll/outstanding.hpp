@@ -1,7 +1,7 @@
 // Nonblocking and persistent collective operations on MPI_INTs of which many are outstanding at once. Each has a number that
 // decides what it does, who is its root and what data it moves.
 #pragma once
-#include "framework/run.hpp"
+#include "framework/mpi/run.hpp"
 
 #include <vector>
 

@@ -1,7 +1,7 @@
 // Attributes of communicators (MPI-5.0 section 7.7.2): values, and when callbacks are called, with what.
 #include "suites/comm/comm.hpp"
 
-#include "framework/erroneous.hpp"
+#include "framework/process/erroneous.hpp"
 
 #include <algorithm>
 #include <cstdint>

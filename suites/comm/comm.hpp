@@ -1,7 +1,7 @@
 // What tests of groups and communicators share. Processes are named by their ranks in MPI_COMM_WORLD; which of them belong
 // to a communicator is computed from its definition in communicators/.
 #pragma once
-#include "framework/run.hpp"
+#include "framework/mpi/run.hpp"
 
 #include <source_location>
 #include <string>

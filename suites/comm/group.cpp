@@ -2,7 +2,7 @@
 // operations and the constructors make of each pair of them, against the same done with plain vectors.
 #include "suites/comm/comm.hpp"
 
-#include "framework/erroneous.hpp"
+#include "framework/process/erroneous.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // Attributes of datatypes (MPI-5.0 sections 7.7.1 and 7.7.4).
 #include "suites/datatype/recipe.hpp"
 
-#include "framework/erroneous.hpp"
+#include "framework/process/erroneous.hpp"
 
 #include <algorithm>
 #include <cstdint>

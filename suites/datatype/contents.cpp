@@ -1,7 +1,7 @@
 // Decoding datatypes (MPI-5.0 section 5.1.13).
 #include "suites/datatype/recipe.hpp"
 
-#include "framework/erroneous.hpp"
+#include "framework/process/erroneous.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // Datatypes for Fortran's kinds, made and asked for in C (MPI-5.0 sections 19.1.9.1 and 19.1.9.2), and the pairs of section 6.9.4.
 #include "suites/datatype/recipe.hpp"
 
-#include "framework/erroneous.hpp"
+#include "framework/process/erroneous.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

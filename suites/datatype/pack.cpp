@@ -1,7 +1,7 @@
 // Packing (MPI-5.0 section 5.2).
 #include "suites/datatype/recipe.hpp"
 
-#include "framework/erroneous.hpp"
+#include "framework/process/erroneous.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,8 +1,8 @@
 // Calls of datatype constructors and all that MPI has to say of their results: the type map by our own algebra
-// (framework/layout.hpp) and the arguments that MPI_Type_get_contents gives back.
+// (framework/check/layout.hpp) and the arguments that MPI_Type_get_contents gives back.
 #pragma once
 #include "datatypes/definition.hpp"
-#include "framework/run.hpp"
+#include "framework/mpi/run.hpp"
 
 #include <cstdint>
 #include <functional>

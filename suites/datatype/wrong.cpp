@@ -2,7 +2,7 @@
 // says is advisory; that the process goes on is what the case shows.
 #include "suites/datatype/recipe.hpp"
 
-#include "framework/erroneous.hpp"
+#include "framework/process/erroneous.hpp"
 
 #include "mpi_calls.hpp"
 

@@ -1,7 +1,7 @@
 // What the tests of this folder share. The body of a test runs in the ranks of the job and, on the other side, in the
-// processes that it spawned (framework/child.hpp).
+// processes that it spawned (framework/mpi/child.hpp).
 #pragma once
-#include "framework/child.hpp"
+#include "framework/mpi/child.hpp"
 
 namespace assay::dynamic {
 

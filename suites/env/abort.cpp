@@ -2,7 +2,7 @@
 // no MPI. Each process says beforehand that it must not live on; the runner looks whether it does.
 #include "suites/env/env.hpp"
 
-#include "framework/erroneous.hpp"
+#include "framework/process/erroneous.hpp"
 
 #include <chrono>
 #include <cstdlib>

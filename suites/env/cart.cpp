@@ -1,6 +1,6 @@
 // A Cartesian communicator without reordering keeps the ranks; a mapping says which processes are in the grid (MPI-5.0
 // sections 8.5.1 and 8.5.8).
-#include "framework/run.hpp"
+#include "framework/mpi/run.hpp"
 #include "mpi_calls.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Time (MPI-5.0 section 9.6) and whether it is the same everywhere (section 9.1.2.3).
-#include "framework/run.hpp"
+#include "framework/mpi/run.hpp"
 
 #include <algorithm>
 #include <chrono>

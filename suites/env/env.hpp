@@ -1,7 +1,7 @@
 // What the tests of the environment share.
 #pragma once
-#include "framework/own_job.hpp"
-#include "framework/run.hpp"
+#include "framework/mpi/own_job.hpp"
+#include "framework/mpi/run.hpp"
 
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 // Handles and arrays of arguments (MPI-5.0 sections 2.5.1 and 2.5.2).
-#include "framework/run.hpp"
+#include "framework/mpi/run.hpp"
 
 #include <array>
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // MPI_Alloc_mem and MPI_Free_mem (MPI-5.0 section 9.2).
-#include "framework/run.hpp"
+#include "framework/mpi/run.hpp"
 
 #include <array>
 #include <cstddef>

@@ -1,7 +1,7 @@
 // Progress (MPI-5.0 section 2.9): while a process is blocked in an MPI procedure, or repeats a test, its other operations
 // go on. Rank 0 starts an operation and then occupies itself with something else; rank 1 completes the operation first and
 // only then does its part of the something else.
-#include "framework/run.hpp"
+#include "framework/mpi/run.hpp"
 
 #include <array>
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // Keller: "Status" — what a status says of a message to oneself, and that an ignored status does no harm.
-#include "framework/run.hpp"
+#include "framework/mpi/run.hpp"
 #include "mpi_calls.hpp"
 
 using namespace assay;

@@ -1,5 +1,5 @@
 // Statuses that a program writes itself (MPI-5.0 section 13.3).
-#include "framework/run.hpp"
+#include "framework/mpi/run.hpp"
 
 #include <fmt/format.h>
 

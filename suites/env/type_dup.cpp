@@ -1,5 +1,5 @@
 // A duplicated datatype is the same datatype (MPI-5.0 section 5.1.10): size, bounds, data; and it outlives nothing but itself.
-#include "framework/run.hpp"
+#include "framework/mpi/run.hpp"
 #include "mpi_calls.hpp"
 
 using namespace assay;

@@ -1,5 +1,5 @@
 // What a library says of itself (MPI-5.0 section 9.1.1).
-#include "framework/run.hpp"
+#include "framework/mpi/run.hpp"
 #include "mpi_calls.hpp"
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 // is a valid error code, of which MPI_Error_class and MPI_Error_string know.
 #include "suites/errors/codes.hpp"
 
-#include "framework/erroneous.hpp"
-#include "framework/run.hpp"
+#include "framework/mpi/run.hpp"
+#include "framework/process/erroneous.hpp"
 
 #include <algorithm>
 #include <array>

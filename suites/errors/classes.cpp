@@ -1,7 +1,7 @@
 // Error classes and their texts, those of MPI (section 9.4 of MPI-5.0) and those of the user (section 9.5.1).
 #include "suites/errors/codes.hpp"
 
-#include "framework/run.hpp"
+#include "framework/mpi/run.hpp"
 
 #include <algorithm>
 #include <array>

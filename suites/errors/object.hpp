@@ -1,6 +1,6 @@
 // The four kinds of objects that have error handlers, behind one face (MPI-5.0 sections 9.3.1 to 9.3.4).
 #pragma once
-#include "framework/run.hpp"
+#include "framework/mpi/run.hpp"
 
 #include <vector>
 

@@ -1,6 +1,6 @@
 // What must be safe in several threads at once, whatever the level of thread support (MPI-5.0 sections 9.1.1, 9.3.5, 9.4, 9.5.1
 // and 11.2.3).
-#include "framework/run.hpp"
+#include "framework/mpi/run.hpp"
 
 #include <array>
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // Files of a case: made and judged outside MPI by rank 0 of the case's communicator, from our own type maps.
 #pragma once
 #include "datatypes/definition.hpp"
-#include "framework/run.hpp"
+#include "framework/mpi/run.hpp"
 
 #include <cstdint>
 #include <string>

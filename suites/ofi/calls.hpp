@@ -1,7 +1,7 @@
 // Notes each call of libfabric, so that the event log can name the last one of a rank that died or hangs. To be included behind
 // the headers of libfabric.
 #pragma once
-#include "framework/calls.hpp"
+#include "framework/process/calls.hpp"
 
 #include <rdma/fabric.h>
 #include <rdma/fi_atomic.h>

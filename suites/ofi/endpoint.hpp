@@ -1,7 +1,7 @@
 // One process's end of a job over a provider: everything from the fabric to an enabled endpoint that knows all peers, and the
 // operations on it. A case makes a new one, so that nothing is left of the case before.
 #pragma once
-#include "suites/native/patience.hpp"
+#include "framework/native/patience.hpp"
 #include "suites/ofi/providers.hpp"
 #include "suites/ofi/run.hpp"
 

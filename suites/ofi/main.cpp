@@ -1,5 +1,5 @@
 // assay-ofi: every case about libfabric's providers.
-#include "suites/native/program.hpp"
+#include "framework/native/program.hpp"
 #include "suites/ofi/run.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // The axis `transport`: libfabric's providers of reliable datagram endpoints (FI_EP_RDM), those that everybody knows and
 // whatever else is there.
 #pragma once
-#include "framework/axis.hpp"
+#include "framework/plan/axis.hpp"
 
 #include <memory>
 #include <optional>

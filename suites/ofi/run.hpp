@@ -1,6 +1,6 @@
-// What the tests of libfabric's providers have in common with those of other frameworks: suites/native.
+// What the tests of libfabric's providers have in common with those of other frameworks: framework/native.
 #pragma once
-#include "suites/native/run.hpp"
+#include "framework/native/run.hpp"
 
 #define OFI_TEST(name_, ...) ASSAY_TEST_THAT_SEES(ofi, ofi, name_, __VA_ARGS__)
 

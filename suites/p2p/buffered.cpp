@@ -2,7 +2,7 @@
 // flushing wait for what lies in them.
 #include "suites/p2p/pair.hpp"
 
-#include "framework/erroneous.hpp"
+#include "framework/process/erroneous.hpp"
 
 #include <array>
 #include <fmt/format.h>

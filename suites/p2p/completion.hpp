@@ -1,7 +1,7 @@
 // The procedures that complete requests, or say whether they are complete (MPI-5.0 sections 3.7.3, 3.7.5 and 3.7.6): one axis,
 // and one way to call each of them.
 #pragma once
-#include "framework/run.hpp"
+#include "framework/mpi/run.hpp"
 
 #include <span>
 #include <vector>

@@ -1,7 +1,7 @@
 // One exchange of messages for all patterns: who sends to whom × how a send is made × how it is received × how requests
 // are completed. Tests of this folder are patterns; the rest are axes.
 #pragma once
-#include "framework/run.hpp"
+#include "framework/mpi/run.hpp"
 
 #include <vector>
 

@@ -1,7 +1,7 @@
 // Which receive gets which message (MPI-5.0 sections 3.2.3, 3.2.4, 3.4 and 3.5): order, contexts, tags, lengths.
 #include "suites/p2p/pair.hpp"
 
-#include "framework/erroneous.hpp"
+#include "framework/process/erroneous.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // What tests of single calls share: whom this process sends to and receives from, small messages of ints whose values
 // every rank can compute, and words that say that somebody got to a certain point.
 #pragma once
-#include "framework/run.hpp"
+#include "framework/mpi/run.hpp"
 
 #include <vector>
 

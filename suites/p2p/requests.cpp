@@ -2,7 +2,7 @@
 // sections 3.7.3, 3.7.5 and 3.7.6).
 #include "suites/p2p/completion.hpp"
 
-#include "framework/erroneous.hpp"
+#include "framework/process/erroneous.hpp"
 #include "suites/p2p/pair.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Keller: "Accumulate" with MPI_Win_post and minimum, MPI_Win_lock and maximum, MPI_Win_fence and sum, and every other
 // operation, call and synchronization (MPI-5.0 section 12.3.4). Where several ranks update the same elements, every update
 // has to count (12.7.1): the result is that of all contributions, and what a rank fetched is that of some of them.
-#include "framework/reduction.hpp"
+#include "framework/mpi/reduction.hpp"
 #include "suites/rma/window.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Windows and their synchronization (MPI-5.0 chapter 12): how a window is made × how accesses to it are synchronized.
 // Tests of this folder say who accesses whom and what each window holds before and after; the rest is axes.
 #pragma once
-#include "framework/run.hpp"
+#include "framework/mpi/run.hpp"
 
 #include <vector>
 

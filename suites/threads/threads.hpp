@@ -1,6 +1,6 @@
 // What the tests of this folder share: how many threads, and whether they share a communicator.
 #pragma once
-#include "framework/run.hpp"
+#include "framework/mpi/run.hpp"
 
 namespace assay::threads {
 

@@ -2,7 +2,7 @@
 // Ranks are row-major: the last coordinate runs fastest.
 #include "suites/comm/comm.hpp"
 
-#include "framework/erroneous.hpp"
+#include "framework/process/erroneous.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

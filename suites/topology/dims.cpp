@@ -1,7 +1,7 @@
 // MPI_Dims_create (MPI-5.0 section 8.5.2), against all factorizations.
 #include "suites/comm/comm.hpp"
 
-#include "framework/erroneous.hpp"
+#include "framework/process/erroneous.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // Graph topologies (MPI-5.0 sections 8.5.3, 8.5.5 and 8.5.8): each process names the whole graph.
 #include "suites/comm/comm.hpp"
 
-#include "framework/erroneous.hpp"
+#include "framework/process/erroneous.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

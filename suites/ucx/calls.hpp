@@ -1,7 +1,7 @@
 // Notes each call of UCX, so that the event log can name the last one of a rank that died or hangs. To be included behind the
 // headers of UCX.
 #pragma once
-#include "framework/calls.hpp"
+#include "framework/process/calls.hpp"
 
 #include <ucp/api/ucp.h>
 

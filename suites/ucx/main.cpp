@@ -1,5 +1,5 @@
 // assay-ucx: every case about UCX over its own transports.
-#include "suites/native/program.hpp"
+#include "framework/native/program.hpp"
 #include "suites/ucx/run.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // The axis `transport`: UCX's own transports on one machine.
 #pragma once
-#include "framework/axis.hpp"
+#include "framework/plan/axis.hpp"
 
 #include <string>
 

@@ -1,7 +1,7 @@
 // One process's end of a job over UCX: context, worker and endpoints to its peers, and the operations on them. A case makes a
 // new one, so that nothing is left of the case before.
 #pragma once
-#include "suites/native/patience.hpp"
+#include "framework/native/patience.hpp"
 #include "suites/ucx/run.hpp"
 #include "suites/ucx/transports.hpp"
 

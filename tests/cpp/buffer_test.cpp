@@ -1,8 +1,8 @@
 // Buffers: what was filled is accepted, and any single byte that is wrong is found, with its kind. All byte positions of
 // every layout of the catalogue and every placement, by brute force against the type map itself.
-#include "framework/buffer.hpp"
-#include "framework/catalogues.hpp"
-#include "framework/record.hpp"
+#include "framework/check/buffer.hpp"
+#include "framework/check/record.hpp"
+#include "framework/mpi/catalogues.hpp"
 
 #include <algorithm>
 #include <csignal>

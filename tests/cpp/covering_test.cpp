@@ -1,5 +1,5 @@
 // Covering arrays against an enumeration by brute force that shares no code with them.
-#include "framework/covering.hpp"
+#include "framework/plan/covering.hpp"
 
 #include <algorithm>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // The message data: reference values, and that any piece of a stream is the same however it is asked for.
-#include "framework/data.hpp"
+#include "framework/check/data.hpp"
 
 #include <gtest/gtest.h>
 #include <set>

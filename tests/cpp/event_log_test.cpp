@@ -1,7 +1,7 @@
 // The event log against docs/formats.md section 4.
-#include "framework/event_log.hpp"
-#include "framework/names.hpp"
-#include "framework/record.hpp"
+#include "framework/check/record.hpp"
+#include "framework/plan/names.hpp"
+#include "framework/process/event_log.hpp"
 
 #include <cstdio>
 #include <cstdlib>

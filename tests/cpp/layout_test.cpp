@@ -1,5 +1,5 @@
 // The algebra of type maps against numbers worked out by hand from MPI-5.0 section 5.1.
-#include "framework/layout.hpp"
+#include "framework/check/layout.hpp"
 
 #include <gtest/gtest.h>
 #include <stdexcept>

@@ -1,5 +1,5 @@
 // Patterns, comma lists, suggestions.
-#include "framework/names.hpp"
+#include "framework/plan/names.hpp"
 
 #include <algorithm>
 #include <gtest/gtest.h>

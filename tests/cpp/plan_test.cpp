@@ -1,6 +1,6 @@
 // Plans of the real suites, without MPI_Init.
-#include "framework/catalogues.hpp"
-#include "framework/plan.hpp"
+#include "framework/mpi/catalogues.hpp"
+#include "framework/plan/plan.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,5 +1,5 @@
 // The operands and results of reductions: exact, independent of the order, and different as soon as anything is wrong.
-#include "framework/reduction.hpp"
+#include "framework/mpi/reduction.hpp"
 
 #include <algorithm>
 #include <complex>

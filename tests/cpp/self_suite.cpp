@@ -1,8 +1,8 @@
 // The suite `self` of assay-suite-self: a ring of 2,000 cases that misbehave where the file named by ASSAY_SELF_FAULTS
 // says so. It shows that the runner charges exactly the case and the rank at fault. Suite `lone` has jobs of one case. One line a fault:
 //   <number of the case> <rank> segv|abort|spin|sleep|stop|_exit|exit|refuse|mpi_abort
-#include "framework/own_job.hpp"
-#include "framework/run.hpp"
+#include "framework/mpi/own_job.hpp"
+#include "framework/mpi/run.hpp"
 
 #include <chrono>
 #include <csignal>
@@ -73,7 +73,7 @@ ASSAY_TEST(self, ring, requirements{"self.containment"},
     mpi.check(got == mpi.at(numbers) * 100 + from, "data", fmt::format("received {} from rank {}", got, from));
 }
 
-// Jobs of one case (framework/own_job.hpp): the runner tells an end that was announced from one that was not.
+// Jobs of one case (framework/mpi/own_job.hpp): the runner tells an end that was announced from one that was not.
 namespace {
 enum class ending { in_peace, aborts, ignores, crashes, crashes_early, hangs };
 axis<ending> const endings("ending", {{{"in_peace", "", "nothing ends it", nullptr}, ending::in_peace},

@@ -1,7 +1,7 @@
 // Last words: a child that dies in the middle of a case writes one X line with the cause, the call and the stack.
-#include "framework/calls.hpp"
-#include "framework/event_log.hpp"
-#include "framework/signals.hpp"
+#include "framework/process/calls.hpp"
+#include "framework/process/event_log.hpp"
+#include "framework/process/signals.hpp"
 
 #include <algorithm>
 #include <cerrno>

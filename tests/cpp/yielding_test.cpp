@@ -1,6 +1,6 @@
-#include "framework/yielding.hpp"
+#include "framework/yielding/yielding.hpp"
 
-#include "framework/calls.hpp"
+#include "framework/process/calls.hpp"
 
 #include <atomic>
 #include <cstdlib>

@@ -1,0 +1,280 @@
+#include "framework/mpi/engine.hpp"
+
+#include "framework/mpi/attached.hpp"
+#include "framework/mpi/child.hpp"
+#include "framework/process/event_log.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <thread>
+#include <unistd.h>
+
+#include "mpi_calls.hpp"
+
+namespace assay {
+namespace {
+
+int lowest_free_descriptor() {
+    int const fd = fcntl(2, F_DUPFD, 3);
+    if (fd >= 0) close(fd);
+    return fd;
+}
+
+bool is_free(int descriptor) { return fcntl(descriptor, F_GETFD) < 0; }
+
+long size_of_stderr() {
+    struct stat s {};
+    return fstat(2, &s) == 0 && S_ISREG(s.st_mode) ? static_cast<long>(s.st_size) : -1;
+}
+
+std::string new_stderr(long from, long to) {
+    std::string text(static_cast<std::size_t>(std::min<long>(to - from, 1 << 20)), '\0');
+    // stderr was opened for writing: read the file by its other name.
+    int const fd = open("/proc/self/fd/2", O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return "(unreadable)";
+    auto const n = pread(fd, text.data(), text.size(), from);
+    close(fd);
+    text.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
+    return text;
+}
+
+std::string difference(MPI_Comm comm, membership const& expected, bool inter) {
+    int rank = -1, size = -1, remote = 0, is_inter = -1;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    MPI_Comm_test_inter(comm, &is_inter);
+    if (is_inter != static_cast<int>(inter)) return fmt::format("MPI_Comm_test_inter gives {}", is_inter);
+    if (inter) MPI_Comm_remote_size(comm, &remote);
+    if (rank == expected.rank && size == expected.size && remote == expected.remote_size) return "";
+    return fmt::format("rank/size/remote size are {}/{}/{}, by definition {}/{}/{}", rank, size, remote, expected.rank,
+                       expected.size, expected.remote_size);
+}
+
+char const* level_name(int level) {
+    return level == MPI_THREAD_SERIALIZED ? "MPI_THREAD_SERIALIZED"
+           : level == MPI_THREAD_FUNNELED ? "MPI_THREAD_FUNNELED"
+                                          : "MPI_THREAD_SINGLE";
+}
+
+} // namespace
+
+engine::engine(job const& j) : job_(j) {
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank_);
+    MPI_Comm_size(MPI_COMM_WORLD, &world_size_);
+    MPI_Comm_dup(MPI_COMM_WORLD, &sync_);
+    MPI_Query_thread(&thread_level_);
+    lowest_descriptor_ = lowest_free_descriptor();
+    stderr_size_ = size_of_stderr();
+}
+
+engine::~engine() = default;
+
+engine::made_communicator const& engine::communicator_for(communicator const& entry, int thread, bool own) {
+    auto const key = std::make_tuple(&entry, thread, own);
+    if (auto const found = comms_.find(key); found != comms_.end()) return found->second;
+    made_communicator made;
+    made.place = entry.layout(world_size_, world_rank_);
+    try {
+        if (thread == 0 && !own) {
+            made.comm = entry.make();
+        } else if (auto const& base = communicator_for(entry, 0, false); !base.broken.empty()) {
+            made.broken = base.broken;
+        } else if (base.comm != MPI_COMM_NULL) {
+            must(MPI_Comm_dup(base.comm, &made.comm), "MPI_Comm_dup");
+        }
+        bool const wanted = made.place.member && entry.kind != comm_kind::null;
+        if (made.broken.empty() && (made.comm != MPI_COMM_NULL) != wanted)
+            made.broken =
+                wanted ? "MPI_COMM_NULL on a rank that is a member" : "a communicator on a rank that is not a member";
+        else if (made.broken.empty() && wanted) {
+            must(MPI_Comm_set_errhandler(made.comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+            made.broken = difference(made.comm, made.place, entry.kind == comm_kind::inter);
+        }
+    } catch (mpi_failure const& failure) {
+        made.broken = fmt::format("{} returned {}", failure.call, error_text(failure.code));
+    }
+    return comms_.emplace(key, made).first->second;
+}
+
+MPI_Datatype engine::datatype_for(datatype const& entry) {
+    auto const found = types_.find(&entry);
+    return found != types_.end() ? found->second : types_.emplace(&entry, entry.make()).first->second;
+}
+
+// A library that gives back a reference too many frees a datatype that is still in use: that must be told of the case that
+// did it, not of one that comes later and dies.
+void engine::look_at(datatype const& entry) {
+    auto const found = types_.find(&entry);
+    if (entry.predefined || found == types_.end() || found->second == MPI_DATATYPE_NULL) return;
+    int size = -1;
+    MPI_Type_size(found->second, &size);
+    if (static_cast<std::size_t>(size) == entry.map.size()) return;
+    recorder_.add("own", level::must,
+                  fmt::format("datatype {} is damaged: behind the case MPI_Type_size gives {}, expected {}", entry.name,
+                              size, entry.map.size()),
+                  std::source_location::current());
+    types_.erase(found);
+}
+
+// A dissemination barrier (Hensgen, Finkel, Manber 1988) out of zero-byte messages: some libraries' MPI_Barrier takes
+// milliseconds when there are more ranks than cores.
+void engine::synchronize() {
+    for (int distance = 1; distance < world_size_; distance *= 2) {
+        MPI_Sendrecv(nullptr, 0, MPI_BYTE, (world_rank_ + distance) % world_size_, 0, nullptr, 0, MPI_BYTE,
+                     (world_rank_ - distance + world_size_) % world_size_, 0, sync_, MPI_STATUS_IGNORE);
+    }
+}
+
+void engine::look_behind(test_run& mpi) {
+    if (mpi.comm != MPI_COMM_NULL)
+        for (int tag : mpi.used_tags()) nothing_is_there(mpi.comm, tag);
+    for (auto const& lane : mpi.lanes())
+        for (int tag : lane.used_tags()) nothing_is_there(lane.comm, tag);
+}
+
+void engine::nothing_is_there(MPI_Comm comm, int tag) {
+    int flag = 0;
+    MPI_Status status;
+    if (comm != MPI_COMM_NULL && MPI_Iprobe(MPI_ANY_SOURCE, tag, comm, &flag, &status) == MPI_SUCCESS && flag != 0)
+        recorder_.add("leftover", level::must,
+                      fmt::format("a message from rank {} with tag {} is left that nobody received", status.MPI_SOURCE,
+                                  status.MPI_TAG),
+                      std::source_location::current());
+}
+
+engine::outcome engine::run_once(planned_case const& c, int serial) {
+    auto const& t = *c.test;
+    if (t.own_threads > 1 && thread_level_ < MPI_THREAD_MULTIPLE)
+        return {'u', fmt::format("needs MPI_THREAD_MULTIPLE; the MPI library provides {}", level_name(thread_level_))};
+    communicator const* comm_entry = nullptr;
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    for (std::size_t a = 0; a < c.values.size(); ++a) {
+        if (t.axes[a].axis == &comm_axis()) comm_entry = &comm_axis().at(c.values[a]);
+        if (t.axes[a].axis == &type_axis()) {
+            auto const& entry = type_axis().at(c.values[a]);
+            try {
+                type = datatype_for(entry);
+            } catch (mpi_failure const& failure) {
+                recorder_.add("return", level::must,
+                              fmt::format("{} returned {}", failure.call, error_text(failure.code)),
+                              std::source_location::current());
+                return {'f', ""};
+            }
+            if (type == MPI_DATATYPE_NULL) return {'u', fmt::format("the MPI library has no datatype {}", entry.name)};
+        }
+    }
+    int const bodies = t.thread_safe ? job_.threads : 1, threads = std::max(bodies, t.own_threads);
+    static made_communicator const none{MPI_COMM_NULL, {}, ""};
+    std::vector<made_communicator const*> comms; // collective, so before any thread starts
+    for (int thread = 0; thread < threads; ++thread)
+        comms.push_back(
+            comm_entry != nullptr
+                ? &communicator_for(*comm_entry, thread, t.own_communicator && comm_entry->kind != comm_kind::null)
+                : &none);
+    std::vector<MPI_Comm> handles;
+    for (auto const* made : comms) {
+        if (!made->broken.empty()) {
+            recorder_.add("own", level::must, fmt::format("communicator {}: {}", comm_entry->name, made->broken),
+                          std::source_location::current());
+            return {'f', ""};
+        }
+        handles.push_back(made->comm);
+    }
+    while (pools_.size() < comms.size()) pools_.push_back(std::make_unique<memory_pool>());
+    // MPI_COMM_NULL has no members, yet there are tests of what can be done without a communicator.
+    bool const member = comms[0]->place.member || (comm_entry != nullptr && comm_entry->kind == comm_kind::null);
+    auto const key = case_key(c, job_);
+    std::string unsupported;
+    auto const body = [&](int thread) {
+        // Threads may share a communicator that the test did not choose, such as MPI_COMM_SELF: each has tags of its
+        // own. All stay below 32767, the smallest MPI_TAG_UB (section 9.1.2).
+        int const first_tag = (serial * job_.threads + thread) % 1024 * 16;
+        test_run mpi({job_, c, recorder_, handles[static_cast<std::size_t>(thread)], comms[0]->place, type, key,
+                      first_tag, thread, pools_, handles});
+        try {
+            t.body(mpi);
+        } catch (test_run::unsupported_here const& why) {
+            if (thread == 0) unsupported = why.reason;
+        } catch (std::exception const& e) {
+            recorder_.add("return", level::must, fmt::format("exception in the test: {}", e.what()),
+                          std::source_location::current(), thread);
+        }
+        look_behind(mpi);
+    };
+    if (member) {
+        std::vector<std::thread> others;
+        for (int thread = 1; thread < bodies; ++thread) others.emplace_back([&body, thread] { body(thread); });
+        body(0);
+        for (auto& other : others) other.join();
+        if (auto const* wrong = attached_buffer().detach(); *wrong != '\0')
+            recorder_.add("return", level::must, wrong, std::source_location::current());
+    }
+    for (std::size_t a = 0; a < c.values.size(); ++a)
+        if (t.axes[a].axis == &type_axis()) look_at(type_axis().at(c.values[a]));
+    for (auto& pool : pools_) pool->take_back();
+    if (t.own_communicator) {
+        // A rank that ran ahead must not hand its next messages to a wildcard of this case. Between two synchronizations
+        // all messages of the case are sent and no others: whatever is there was not asked for, whatever its tag.
+        synchronize();
+        if (member)
+            for (auto const* made : comms) nothing_is_there(made->comm);
+        synchronize();
+    }
+    if (!unsupported.empty()) return {'u', unsupported};
+    if (!member) return {'-', ""};
+    return {recorder_.failed(job_.strict) ? 'f' : 'p', ""};
+}
+
+std::vector<std::string> engine::run(planned_case const& c, long index) {
+    events().begin(index);
+    recorder_.begin(index);
+    outcome result{'p', ""};
+    for (int i = 0; i < job_.repeat; ++i) {
+        // Every time on every rank, also where it is no member: ranks may synchronize behind each one.
+        auto once = run_once(c, serial_++);
+        if (once.status != 'p') result = std::move(once);
+    }
+    auto const here = std::source_location::current();
+    if (!is_free(lowest_descriptor_)) { // a new descriptor takes the lowest free number
+        int const lowest = lowest_free_descriptor();
+        // Libraries open descriptors when a path is first used; one that does so in case after case leaks them.
+        if (++descriptor_growth_[c.test] == 8)
+            recorder_.add(
+                "fd", level::must,
+                fmt::format("file descriptors are left open by case after case of this test (lowest free one: {})",
+                            lowest),
+                here);
+        lowest_descriptor_ = lowest;
+    }
+    if (long const size = size_of_stderr(); size != stderr_size_) {
+        if (size > stderr_size_ && stderr_size_ >= 0) {
+            // The standard does not forbid a library to talk; spawned processes tell their findings here (child.cpp).
+            auto const text = new_stderr(stderr_size_, size);
+            recorder_.add("stderr", told_by_child(text) ? level::must : level::advisory,
+                          "unexpected output on stderr: " + text.substr(0, 2000), here);
+        }
+        stderr_size_ = size;
+    }
+    if (result.status == 'p' && recorder_.failed(job_.strict)) result.status = 'f';
+    events().end(index, result.status, result.reason);
+    if (result.status != 'f') return {};
+    return recorder_.messages();
+}
+
+void engine::tear_down() {
+    for (auto& [key, made] : comms_) {
+        auto const& [entry, thread, own] = key;
+        bool const duplicate = thread != 0 || own;
+        if (made.comm != MPI_COMM_NULL && (duplicate || !entry->predefined)) MPI_Comm_free(&made.comm);
+    }
+    for (auto& [key, made] : comms_)
+        if (auto const& [entry, thread, own] = key; thread == 0 && !own && entry->release) entry->release();
+    for (auto& [entry, type] : types_)
+        if (!entry->predefined && type != MPI_DATATYPE_NULL) MPI_Type_free(&type);
+    if (sync_ != MPI_COMM_NULL) MPI_Comm_free(&sync_);
+}
+
+} // namespace assay

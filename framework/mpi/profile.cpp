@@ -1,0 +1,115 @@
+#include "framework/plan/profile.hpp"
+
+#include "mpi_calls.hpp"
+#include "standard.inc"
+
+#include <algorithm>
+#include <dlfcn.h>
+#include <map>
+#include <string_view>
+
+namespace assay {
+namespace {
+
+// Versions such as "3.1" are ordered like words.
+struct requirement {
+    std::string_view since, procedures; // " MPI_A MPI_B "
+};
+requirement requirement_named(std::string const& id) {
+    static std::map<std::string_view, requirement> const known = {
+#define R(id_, since, procedures) {id_, {since, procedures}},
+        ASSAY_REQUIREMENTS(R)
+#undef R
+    };
+    auto const found = known.find(id);
+    return found == known.end() ? requirement{} : found->second;
+}
+
+std::string_view since_of_procedure(std::string_view name) {
+    static std::map<std::string_view, std::string_view> const versions = [] {
+        std::map<std::string_view, std::string_view> map;
+        for (auto const& p : procedures_of_the_standard()) map.emplace(p.name, p.since);
+        return map;
+    }();
+    auto const found = versions.find(name);
+    return found == versions.end() ? std::string_view() : found->second;
+}
+
+// While `newest` is set, has_procedure knows nothing newer. Only set while plans are made, which one thread does.
+std::string_view newest;
+std::string refused; // the last procedure that was too new
+
+// The procedure that a test or value needs and this version of MPI lacks, or "".
+std::string beyond(std::string_view version, std::function<std::string(job const&)> const& lacks, job const& j) {
+    if (!lacks) return "";
+    newest = version;
+    refused.clear();
+    bool const lacking = !lacks(j).empty();
+    newest = {};
+    return lacking ? refused : "";
+}
+
+bool has_test(std::string const& version, test const& t, job const& j) {
+    for (auto const& condition : t.conditions)
+        if (!beyond(version, condition.lacks, j).empty()) return false;
+    std::vector<requirement> newer;
+    for (auto const& id : t.requirement_ids)
+        if (auto const r = requirement_named(id); r.since > std::string_view(version)) newer.push_back(r);
+    if (newer.empty()) return true;
+    if (newer.size() == t.requirement_ids.size()) return false;
+    std::vector<std::string> lost; // with values of the axes
+    for (auto const& use : t.axes)
+        for (std::size_t v = 0; v < use.axis->size(); ++v)
+            if (!use.keep || use.keep(v)) lost.push_back(beyond(version, use.axis->info(v).lacks, j));
+    return std::all_of(newer.begin(), newer.end(), [&](requirement const& r) {
+        return std::any_of(lost.begin(), lost.end(), [&](std::string const& procedure) {
+            return !procedure.empty() && r.procedures.find(" " + procedure + " ") != std::string_view::npos;
+        });
+    });
+}
+
+profile of_version(std::string const& version) {
+    return {"mpi-" + version, "what MPI-" + version + " says",
+            [version](test const& t, job const& j) { return has_test(version, t, j); },
+            [version](axis_base const& axis, std::size_t value, job const& j) {
+                return beyond(version, axis.info(value).lacks, j).empty();
+            }};
+}
+
+} // namespace
+
+// Asked by its profiling name: a preloaded layer may define MPI_X for a library that lacks it (MPI-5.0 section 15.2). What
+// the header lacks cannot be called, whatever the library has.
+bool has_procedure(char const* name) {
+    if (!newest.empty() && since_of_procedure(name) > newest) {
+        refused = name;
+        return false;
+    }
+    for (auto const* absent : absent_procedures)
+        if (absent != nullptr && std::string_view(absent) == name) return false;
+    return dlsym(RTLD_DEFAULT, (std::string("P") + name).c_str()) != nullptr;
+}
+
+std::vector<profile> const& profiles() {
+    static std::vector<profile> const all = {
+        {"keller-2008", "communicators, datatypes and counts of Keller's thesis",
+         [](test const&, job const&) { return true; },
+         [](axis_base const& axis, std::size_t value, job const&) { return axis.in_keller(value); }},
+        of_version("3.1"),
+        of_version("4.0"),
+        of_version("4.1"),
+        of_version("5.0"),
+    };
+    return all;
+}
+
+std::vector<standard_procedure> const& procedures_of_the_standard() {
+    static std::vector<standard_procedure> const all = {
+#define P(name_, since) {name_, since},
+        ASSAY_PROCEDURES(P)
+#undef P
+    };
+    return all;
+}
+
+} // namespace assay

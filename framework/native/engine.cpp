@@ -1,0 +1,49 @@
+#include "framework/native/engine.hpp"
+
+#include "framework/native/run.hpp"
+#include "framework/process/event_log.hpp"
+
+#include <fmt/format.h>
+
+namespace assay::native {
+
+engine::outcome engine::run_once(planned_case const& c) {
+    auto& ranks = board::of_job();
+    ranks.begin_case();
+    std::string unsupported;
+    auto const record = [this](std::string text) {
+        recorder_.add("return", level::must, std::move(text), std::source_location::current());
+    };
+    try {
+        test_run run(job_, c, recorder_, pool_, rank_);
+        c.test->body(run);
+    } catch (test_run::unsupported_here const& why) {
+        unsupported = why.reason;
+    } catch (test_run::cannot_go_on const&) {
+        // a finding says why
+    } catch (abandoned const& by) {
+        record(fmt::format("rank {} left the case while this one waited for it", by.rank));
+    } catch (std::exception const& e) {
+        record(fmt::format("exception in the test: {}", e.what()));
+    }
+    ranks.leave_case();
+    ranks.await_all_left();
+    pool_.take_back();
+    if (!unsupported.empty()) return {'u', unsupported};
+    return {recorder_.failed(job_.strict) ? 'f' : 'p', ""};
+}
+
+std::vector<std::string> engine::run(planned_case const& c, long index) {
+    events().begin(index);
+    recorder_.begin(index);
+    outcome result{'p', ""};
+    for (int i = 0; i < job_.repeat; ++i) {
+        auto once = run_once(c);
+        if (once.status != 'p') result = std::move(once);
+    }
+    events().end(index, result.status, result.reason);
+    if (result.status != 'f') return {};
+    return recorder_.messages();
+}
+
+} // namespace assay::native
