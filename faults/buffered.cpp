@@ -1,5 +1,5 @@
 // Buffers of buffered sends.
-#include "core.hpp"
+#include "core/core.hpp"
 
 #include <climits>
 #include <map>
@@ -81,21 +81,21 @@ int MPI_Buffer_detach_c(void* memory, MPI_Count* size) {
 #if ASSAY_MPI41
 namespace {
 // Buffers that were not handed on.
-std::map<MPI_Comm, std::pair<void*, int>> ignored;
-std::pair<void*, int> ignored_session;
+memory<std::map<MPI_Comm, std::pair<void*, int>>> ignored;
+memory<std::pair<void*, int>> ignored_session;
 } // namespace
 
 int MPI_Comm_attach_buffer(MPI_Comm comm, void* memory, int size) {
     if (planted == fault::comm_buffer_ignored) {
-        ignored[comm] = {memory, size};
+        (*ignored)[comm] = {memory, size};
         return MPI_SUCCESS;
     }
     return PMPI_Comm_attach_buffer(comm, memory, size);
 }
 int MPI_Comm_detach_buffer(MPI_Comm comm, void* memory, int* size) {
     if (planted == fault::comm_buffer_ignored) {
-        *static_cast<void**>(memory) = ignored[comm].first;
-        *size = ignored[comm].second;
+        *static_cast<void**>(memory) = (*ignored)[comm].first;
+        *size = (*ignored)[comm].second;
         return MPI_SUCCESS;
     }
     int const code = PMPI_Comm_detach_buffer(comm, memory, size);
@@ -115,15 +115,15 @@ int MPI_Comm_detach_buffer_c(MPI_Comm comm, void* memory, MPI_Count* size) {
 }
 int MPI_Session_attach_buffer(MPI_Session session, void* memory, int size) {
     if (planted == fault::session_buffer_ignored) {
-        ignored_session = {memory, size};
+        *ignored_session = {memory, size};
         return MPI_SUCCESS;
     }
     return PMPI_Session_attach_buffer(session, memory, size);
 }
 int MPI_Session_detach_buffer(MPI_Session session, void* memory, int* size) {
     if (planted == fault::session_buffer_ignored) {
-        *static_cast<void**>(memory) = ignored_session.first;
-        *size = ignored_session.second;
+        *static_cast<void**>(memory) = ignored_session->first;
+        *size = ignored_session->second;
         return MPI_SUCCESS;
     }
     int const code = PMPI_Session_detach_buffer(session, memory, size);

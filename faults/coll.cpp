@@ -1,5 +1,5 @@
 // The collective procedures that the shim stands in front of, blocking, nonblocking and persistent.
-#include "coll.hpp"
+#include "core/coll.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -9,72 +9,14 @@
 
 using namespace assay_faults;
 
-namespace assay_faults {
-
-void swap(area const& a, area const& b) {
-    if (a.count != b.count || a.empty()) return;
-    auto const first = load(a), second = load(b);
-    store(second, a);
-    store(first, b);
-}
-
-role role_in(MPI_Comm comm, int root) {
-    role r;
-    int inter = 0;
-    PMPI_Comm_test_inter(comm, &inter);
-    r.inter = inter != 0;
-    PMPI_Comm_rank(comm, &r.rank);
-    if (r.inter) PMPI_Comm_remote_size(comm, &r.partners);
-    else PMPI_Comm_size(comm, &r.partners);
-    r.root = r.inter ? root == MPI_ROOT : root == r.rank;
-    r.partner = !r.inter || root >= 0;
-    return r;
-}
-
-neighborhood near_in(MPI_Comm comm) {
-    neighborhood h;
-    int kind = MPI_UNDEFINED, n = 0, m = 0, weighted = 0, rank = 0;
-    h.there = true;
-    PMPI_Topo_test(comm, &kind);
-    PMPI_Comm_rank(comm, &rank);
-    if (kind == MPI_CART) {
-        h.cartesian = true;
-        PMPI_Cartdim_get(comm, &n);
-        for (int d = 0; d < n; ++d) {
-            int down = -1, up = -1;
-            PMPI_Cart_shift(comm, d, 1, &down, &up);
-            h.from.insert(h.from.end(), {down, up});
-        }
-        h.to = h.from;
-    } else if (kind == MPI_GRAPH) {
-        PMPI_Graph_neighbors_count(comm, rank, &n);
-        h.from.resize(static_cast<std::size_t>(n));
-        PMPI_Graph_neighbors(comm, rank, n, h.from.data());
-        h.to = h.from;
-    } else if (kind == MPI_DIST_GRAPH) {
-        PMPI_Dist_graph_neighbors_count(comm, &n, &m, &weighted);
-        h.from.resize(static_cast<std::size_t>(n) + 1); // never without an address
-        h.to.resize(static_cast<std::size_t>(m) + 1);
-        std::vector<int> in(h.from.size()), out(h.to.size());
-        PMPI_Dist_graph_neighbors(comm, n, h.from.data(), in.data(), m, h.to.data(), out.data());
-        h.from.pop_back();
-        h.to.pop_back();
-    }
-    return h;
-}
-
-} // namespace assay_faults
-
 namespace {
 
-bool idle() { return planted == fault::unset; }
-
 // Nonblocking operations that have not completed, in the order of their initiation, and their communicators.
-std::map<int, MPI_Comm> outstanding;
+memory<std::map<int, MPI_Comm>> outstanding;
 std::mutex outstanding_lock;
-bool op_freed = false;         // an operation, while there were some
-bool algorithm_chosen = false; // a control variable has been written
-bool refused = false;          // the last operation, by the library
+memory<bool> op_freed;         // an operation, while there were some
+memory<bool> algorithm_chosen; // a control variable has been written
+memory<bool> refused;          // the last operation, by the library
 
 // What one operation does on this process.
 struct operation {
@@ -135,11 +77,11 @@ struct operation {
             if (!received.empty() && received.front().empty()) spoil(received.front().start());
             break;
         case fault::iallreduce_forgets_op:
-            if (op_freed && !received.empty()) spoil(received.back().data());
-            op_freed = false;
+            if (*op_freed && !received.empty()) spoil(received.back().data());
+            *op_freed = false;
             break;
         case fault::coll_behind_refused:
-            if (refused && fresh) spoil(received.back().data());
+            if (*refused && fresh) spoil(received.back().data());
             break;
         case fault::coll_restart:
             if (completed > 1 && fresh) spoil(received.back().data());
@@ -164,11 +106,11 @@ struct operation {
         case fault::coll_restart_third: return completed > 2;
         case fault::coll_type_maps:
             return !sent.empty() && sent.front().type != last.type && sent.front().bytes() == last.bytes();
-        case fault::coll_while_others_run: return !nonblocking && !persistent && !outstanding.empty();
-        case fault::icoll_many: return nonblocking && outstanding.size() > 40;
-        case fault::icoll_overtaking: return nonblocking && outstanding.begin()->first < serial;
+        case fault::coll_while_others_run: return !nonblocking && !persistent && !outstanding->empty();
+        case fault::icoll_many: return nonblocking && outstanding->size() > 40;
+        case fault::icoll_overtaking: return nonblocking && outstanding->begin()->first < serial;
         case fault::icoll_two_communicators: return among_others;
-        case fault::coll_algorithm: return algorithm_chosen;
+        case fault::coll_algorithm: return *algorithm_chosen;
         case fault::reduce_scatter_empty: return some_empty;
         case fault::neighbor_nonblocking: return near.there && nonblocking;
         case fault::neighbor_restart: return near.there && completed > 1;
@@ -218,22 +160,22 @@ struct operation {
 
 int ended(int code, operation& o) {
     if (code == MPI_SUCCESS) o.end();
-    refused = code != MPI_SUCCESS;
+    *refused = code != MPI_SUCCESS;
     return o.code(code);
 }
 
 int begun(int code, MPI_Request* request, bool persistent, operation o) {
     static int serial = 0;
-    refused = code != MPI_SUCCESS;
-    if (refused) return o.code(code);
+    *refused = code != MPI_SUCCESS;
+    if (*refused) return o.code(code);
     o.nonblocking = !persistent;
     o.persistent = persistent;
     if (o.nonblocking) {
         std::lock_guard const lock(outstanding_lock);
         o.serial = ++serial;
-        o.among_others = std::any_of(outstanding.begin(), outstanding.end(),
+        o.among_others = std::any_of(outstanding->begin(), outstanding->end(),
                                      [&](auto const& other) { return other.second != o.comm; });
-        outstanding.emplace(o.serial, o.comm);
+        outstanding->emplace(o.serial, o.comm);
     }
     if (planted == fault::coll_no_request && persistent) PMPI_Request_free(request);
     else
@@ -242,7 +184,7 @@ int begun(int code, MPI_Request* request, bool persistent, operation o) {
             [o]() mutable {
                 o.end();
                 std::lock_guard const lock(outstanding_lock);
-                outstanding.erase(o.serial);
+                outstanding->erase(o.serial);
             },
             persistent);
     return o.code(code);
@@ -540,7 +482,7 @@ void prepare_Reduce_scatter_block(operation& o, void const*& out, void*& in, int
 
 void assay_faults::operation_freed() {
     std::lock_guard const lock(outstanding_lock);
-    op_freed = !outstanding.empty();
+    *op_freed = !outstanding->empty();
 }
 
 #define COLLECTIVE(Name, Iname, Parameters, Arguments)                                                                 \
@@ -655,7 +597,7 @@ COLLECTIVE(Neighbor_alltoallw, Ineighbor_alltoallw,
 int MPI_T_cvar_write(MPI_T_cvar_handle handle, void const* value) {
     unsigned char first = 0;
     std::memcpy(&first, value, 1);
-    algorithm_chosen = first != 0 && first != 2;
+    *algorithm_chosen = first != 0 && first != 2;
     return PMPI_T_cvar_write(handle, value);
 }
 

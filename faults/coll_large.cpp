@@ -1,6 +1,6 @@
 // The collective procedures with large counts: a fault of the blocking form of each, one of all nonblocking and one of all
 // persistent forms.
-#include "coll.hpp"
+#include "core/coll.hpp"
 
 #include <list>
 #include <vector>

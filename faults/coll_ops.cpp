@@ -1,5 +1,5 @@
 // The operations of reductions: what they compute, and their objects.
-#include "coll.hpp"
+#include "core/coll.hpp"
 
 #include <cstdint>
 #include <list>
@@ -12,7 +12,7 @@ using namespace assay_faults;
 namespace {
 
 // The function that MPI_Op_create was told about. One at a time is enough.
-MPI_User_function* user_function = nullptr;
+memory<MPI_User_function*> user_function;
 
 // Calls a function of the user with both sides exchanged.
 template <auto& of_user, class Length> void swapped(void* in, void* inout, Length* length, MPI_Datatype* type) {
@@ -20,18 +20,18 @@ template <auto& of_user, class Length> void swapped(void* in, void* inout, Lengt
     auto const left = load(a), right = load(b);
     store(right, a);
     store(left, b);
-    of_user(in, inout, length, type);
+    (*of_user)(in, inout, length, type);
     store(left, a);
 }
 void dropped(void*, void*, int*, MPI_Datatype*) {}
 void other_type(void* in, void* inout, int* length, MPI_Datatype*) {
     MPI_Datatype other = MPI_DATATYPE_NULL;
-    user_function(in, inout, length, &other);
+    (*user_function)(in, inout, length, &other);
 }
 
-bool alive = true; // the operation that MPI_Op_create made last has not been freed
+memory<bool> alive(true); // the operation that MPI_Op_create made last has not been freed
 void while_alive(void* in, void* inout, int* length, MPI_Datatype* type) {
-    if (alive) user_function(in, inout, length, type);
+    if (*alive) (*user_function)(in, inout, length, type);
 }
 
 std::set<std::uintptr_t>
@@ -81,11 +81,11 @@ void const* zeros(std::size_t size) {
 
 #if MPI_VERSION >= 4
 // The same for MPI_Op_create_c.
-MPI_User_function_c* user_function_c = nullptr;
+memory<MPI_User_function_c*> user_function_c;
 void shortened_c(void* in, void* inout, MPI_Count* length, MPI_Datatype* type) {
     auto fewer = *length;
     shorten(fewer);
-    user_function_c(in, inout, &fewer, type);
+    (*user_function_c)(in, inout, &fewer, type);
 }
 #endif
 
@@ -158,7 +158,7 @@ void assay_faults::change(void const*& out, int count, MPI_Datatype& type, MPI_O
 extern "C" {
 
 int MPI_Op_create(MPI_User_function* function, int commute, MPI_Op* op) {
-    user_function = function;
+    *user_function = function;
     switch (planted) {
     case fault::op_order:
         if (!commute) function = swapped<user_function, int>;
@@ -167,7 +167,7 @@ int MPI_Op_create(MPI_User_function* function, int commute, MPI_Op* op) {
     case fault::op_handle: function = other_type; break;
     case fault::op_free_early:
         function = while_alive;
-        alive = true;
+        *alive = true;
         break;
     default: break;
     }
@@ -176,7 +176,7 @@ int MPI_Op_create(MPI_User_function* function, int commute, MPI_Op* op) {
 
 #if MPI_VERSION >= 4
 int MPI_Op_create_c(MPI_User_function_c* function, int commute, MPI_Op* op) {
-    user_function_c = function;
+    *user_function_c = function;
     switch (planted) {
     case fault::op_large_order:
         if (!commute) function = swapped<user_function_c, MPI_Count>;
@@ -193,7 +193,7 @@ int MPI_Op_create_c(MPI_User_function_c* function, int commute, MPI_Op* op) {
 int MPI_Op_free(MPI_Op* op) {
     auto const before = *op;
     large_operations.erase(number(before));
-    alive = false;
+    *alive = false;
     int const code = PMPI_Op_free(op);
     if (planted == fault::op_free_keeps) *op = before;
     operation_freed();

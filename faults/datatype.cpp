@@ -1,7 +1,5 @@
-// Datatypes: what their constructors make, what they say of themselves, names, attributes, canonical packing. Wrappers of
-// MPI_Type_dup, MPI_Type_size, MPI_Pack, MPI_Unpack, MPI_Get_count, MPI_Get_elements, MPI_Status_set_elements and of the
-// constructors for arrays stand in env.cpp, p2p.cpp and io.cpp.
-#include "core.hpp"
+// Datatypes: what their constructors make, what they say of themselves, their names; addresses.
+#include "core/core.hpp"
 
 #include <algorithm>
 #include <climits>
@@ -32,48 +30,11 @@ bool moved(MPI_Datatype type) { // its lower bound is not 0
     return lb != 0;
 }
 
-bool is_named(MPI_Datatype type) {
-    int i = 0, a = 0, d = 0, combiner = 0;
-    return PMPI_Type_get_envelope(type, &i, &a, &d, &combiner) == MPI_SUCCESS && combiner == MPI_COMBINER_NAMED;
-}
-
-// ---- Attributes: our own callbacks stand before those of the key.
-
-struct callbacks {
-    MPI_Type_copy_attr_function* copy;
-    MPI_Type_delete_attr_function* remove;
-    void* state;
-    bool freed = false;
-};
-std::vector<std::pair<int, callbacks*>> keys; // as long as they are not freed
-bool setting = false;
-
-int copying(MPI_Datatype old, int key, void* state, void* in, void* out, int* flag) {
-    auto const* const c = static_cast<callbacks*>(state);
-    if (is(fault::attr_freed_key_forgotten) && c->freed) {
-        *flag = 0;
-        return MPI_SUCCESS;
-    }
-    int const code = c->copy(old, key, c->state, in, out, flag);
-    if (is(fault::attr_copy_value_kept) && *flag != 0) *static_cast<void**>(out) = in;
-    if (is(fault::attr_copy_flag_ignored) && *flag == 0) {
-        *static_cast<void**>(out) = in;
-        *flag = 1;
-    }
-    return code;
-}
-
-int deleting(MPI_Datatype type, int key, void* value, void* state) {
-    auto const* const c = static_cast<callbacks*>(state);
-    if (c->remove == MPI_TYPE_NULL_DELETE_FN) return MPI_SUCCESS; // a null pointer in some libraries
-    if (is(fault::attr_overwrite_silent) && setting) return MPI_SUCCESS;
-    if (is(fault::attr_freed_key_forgotten) && c->freed) return MPI_SUCCESS;
-    int const code = c->remove(type, key, value, c->state);
-    if (is(fault::attr_deleted_twice)) c->remove(type, key, value, c->state);
-    return code;
-}
+memory<MPI_Datatype> freed_by_isendrecv(MPI_DATATYPE_NULL); // which the library no longer knows
 
 } // namespace
+
+void assay_faults::note_freed(MPI_Datatype type) { *freed_by_isendrecv = type; }
 
 extern "C" {
 
@@ -83,7 +44,7 @@ int MPI_Type_contiguous(int count, MPI_Datatype old, MPI_Datatype* made) {
     if (is(fault::contiguous_marked) && moved(old)) return PMPI_Type_vector(count, 1, 2, old, made);
     if (is(fault::contiguous_zero_is_one) && count == 0) count = 1;
     if (is(fault::contiguous_negative_taken) && count < 0) count = 0;
-    if (is(fault::contiguous_three_derived) && count == 3 && !is_named(old)) count = 2;
+    if (is(fault::contiguous_three_derived) && count > 1 && count % 2 != 0 && !is_named(old)) --count;
     return PMPI_Type_contiguous(count, old, made);
 }
 
@@ -151,9 +112,9 @@ int MPI_Type_create_struct(int count, int const lengths[], MPI_Aint const displa
     }
     if (is(fault::struct_absolute_shifted) && count > 1 && displacements[0] > (MPI_Aint{1} << 32)) {
         // Every second one, of which the sender's is the first: nothing is written where it does not belong.
-        static int calls = 0;
+        static memory<int> calls;
         std::vector<MPI_Aint> at(displacements, displacements + count);
-        if (calls++ % 2 == 0) at[0] += 4;
+        if ((*calls)++ % 2 == 0) at[0] += 4;
         return PMPI_Type_create_struct(count, lengths, at.data(), types, made);
     }
     int const code = PMPI_Type_create_struct(count, lengths, displacements, types, made);
@@ -177,6 +138,38 @@ int MPI_Type_create_resized(MPI_Datatype old, MPI_Aint lb, MPI_Aint extent, MPI_
         extent = std::max(extent, true_extent);
     }
     return PMPI_Type_create_resized(old, lb, extent, made);
+}
+
+int MPI_Type_create_darray(int size, int rank, int ndims, int const sizes[], int const distributions[],
+                           int const arguments[], int const processes[], int order, MPI_Datatype old,
+                           MPI_Datatype* made) {
+    if (planted == fault::io_darray_order) order = order == MPI_ORDER_C ? MPI_ORDER_FORTRAN : MPI_ORDER_C;
+    if (planted == fault::darray_grid_columns && ndims == 2 && order == MPI_ORDER_FORTRAN)
+        rank = rank % processes[0] * processes[1] + rank / processes[0];
+    std::vector<int> used(arguments, arguments + ndims);
+    for (int d = 0; d < ndims; ++d)
+        if (planted == fault::darray_default_cyclic && distributions[d] == MPI_DISTRIBUTE_CYCLIC &&
+            used[static_cast<std::size_t>(d)] == MPI_DISTRIBUTE_DFLT_DARG)
+            used[static_cast<std::size_t>(d)] = 2;
+    arguments = used.data();
+    return PMPI_Type_create_darray(size, rank, ndims, sizes, distributions, arguments, processes, order, old, made);
+}
+
+int MPI_Type_create_subarray(int ndims, int const sizes[], int const subsizes[], int const starts[], int order,
+                             MPI_Datatype old, MPI_Datatype* made) {
+    std::vector<int> const nowhere(static_cast<std::size_t>(ndims), 0);
+    if (planted == fault::subarray_3d_order && ndims == 3) order = MPI_ORDER_C;
+    if (planted == fault::subarray_bounds_of_part) {
+        MPI_Datatype whole = MPI_DATATYPE_NULL;
+        int const code = PMPI_Type_create_subarray(ndims, sizes, subsizes, starts, order, old, &whole);
+        if (code != MPI_SUCCESS) return code;
+        MPI_Aint lb = 0, extent = 0;
+        PMPI_Type_get_true_extent(whole, &lb, &extent);
+        PMPI_Type_create_resized(whole, lb, extent, made);
+        return PMPI_Type_free(&whole);
+    }
+    return PMPI_Type_create_subarray(ndims, sizes, subsizes,
+                                     planted == fault::io_subarray_start ? nowhere.data() : starts, order, old, made);
 }
 
 #if MPI_VERSION >= 4
@@ -257,6 +250,18 @@ int MPI_Type_create_darray_c(int size, int rank, int ndims, MPI_Count const size
 #endif
 
 // ---- Size and bounds
+
+int MPI_Type_size(MPI_Datatype type, int* size) {
+    int const code = PMPI_Type_size(type, size);
+    if (planted == fault::isendrecv_frees_type && type == *freed_by_isendrecv) *size = MPI_UNDEFINED;
+    if (planted == fault::type_size_wchar && type == MPI_WCHAR) *size = 2;
+    if (planted == fault::type_size_int && *size == MPI_UNDEFINED) {
+        MPI_Count all = 0;
+        PMPI_Type_size_x(type, &all);
+        *size = static_cast<int>(all);
+    }
+    return code;
+}
 
 int MPI_Type_size_x(MPI_Datatype type, MPI_Count* size) {
     int const code = PMPI_Type_size_x(type, size);
@@ -360,16 +365,41 @@ int MPI_Type_get_contents_c(MPI_Datatype type, MPI_Count max_integers, MPI_Count
 
 #endif
 
-// ---- Commit and free
+// ---- Commit, free and duplicate
+
+int MPI_Type_dup(MPI_Datatype old, MPI_Datatype* copy) {
+    if (planted == fault::type_dup_extent) {
+        MPI_Aint lb = 0, extent = 0;
+        PMPI_Type_get_extent(old, &lb, &extent);
+        PMPI_Type_create_resized(old, lb, extent + 64, copy);
+        return PMPI_Type_commit(copy);
+    }
+    if (planted == fault::dup_loses_lower_bound) {
+        MPI_Aint lb = 0, extent = 0;
+        PMPI_Type_get_extent(old, &lb, &extent);
+        if (lb < 0) {
+            PMPI_Type_create_resized(old, 0, extent, copy);
+            return PMPI_Type_commit(copy);
+        }
+    }
+    int const code = PMPI_Type_dup(old, copy);
+    if (planted == fault::dup_keeps_name && code == MPI_SUCCESS) {
+        char name[MPI_MAX_OBJECT_NAME];
+        int length = 0;
+        PMPI_Type_get_name(old, name, &length);
+        PMPI_Type_set_name(*copy, name);
+    }
+    return code;
+}
 
 int MPI_Type_commit(MPI_Datatype* type) {
-    static MPI_Datatype last = MPI_DATATYPE_NULL;
-    if (is(fault::commit_again_copies) && *type == last && *type != MPI_DATATYPE_NULL) {
+    static memory<MPI_Datatype> last(MPI_DATATYPE_NULL);
+    if (is(fault::commit_again_copies) && *type == *last && *type != MPI_DATATYPE_NULL) {
         PMPI_Type_dup(*type, type);
         return PMPI_Type_commit(type);
     }
     if (is(fault::commit_predefined_refused) && is_named(*type)) return MPI_ERR_TYPE;
-    last = *type;
+    *last = *type;
     return PMPI_Type_commit(type);
 }
 
@@ -411,191 +441,6 @@ int MPI_Type_set_name(MPI_Datatype type, char const* name) {
     return PMPI_Type_set_name(type, name);
 }
 
-// ---- Attributes
-
-int MPI_Type_create_keyval(MPI_Type_copy_attr_function* copy, MPI_Type_delete_attr_function* remove, int* key,
-                           void* state) {
-    if (is(fault::attr_null_copy_copies) && copy == MPI_TYPE_NULL_COPY_FN) copy = MPI_TYPE_DUP_FN;
-    else if (is(fault::attr_dup_fn_drops) && copy == MPI_TYPE_DUP_FN) copy = MPI_TYPE_NULL_COPY_FN;
-    if (copy == MPI_TYPE_NULL_COPY_FN || copy == MPI_TYPE_DUP_FN || planted == fault::unset)
-        return PMPI_Type_create_keyval(copy, remove, key, state);
-    auto* const own = new callbacks{copy, remove, state};
-    int const code = PMPI_Type_create_keyval(copying, deleting, key, own);
-    keys.emplace_back(*key, own);
-    return code;
-}
-
-int MPI_Type_free_keyval(int* key) {
-    int const was = *key;
-    for (auto& [number, c] : keys)
-        if (number == was) c->freed = true;
-    keys.erase(std::remove_if(keys.begin(), keys.end(), [](auto const& k) { return k.second->freed; }), keys.end());
-    int const code = PMPI_Type_free_keyval(key);
-    if (is(fault::attr_free_keyval_stays) && code == MPI_SUCCESS) *key = was;
-    return code;
-}
-
-int MPI_Type_set_attr(MPI_Datatype type, int key, void* value) {
-    if (is(fault::attr_predefined_ignored) && is_named(type)) return MPI_SUCCESS;
-    setting = true;
-    int const code = PMPI_Type_set_attr(type, key, value);
-    setting = false;
-    return code;
-}
-
-int MPI_Type_get_attr(MPI_Datatype type, int key, void* value, int* flag) {
-    if (is(fault::attr_invalid_key_taken) && key == MPI_KEYVAL_INVALID) {
-        *flag = 0;
-        return MPI_SUCCESS;
-    }
-    int const code = PMPI_Type_get_attr(type, key, value, flag);
-    if (code != MPI_SUCCESS) return code;
-    if (is(fault::attr_always_there)) *flag = 1;
-    if (is(fault::attr_null_missing) && *flag != 0 && *static_cast<void**>(value) == nullptr) *flag = 0;
-    return code;
-}
-
-int MPI_Type_delete_attr(MPI_Datatype type, int key) {
-    if (is(fault::attr_delete_ignored)) return MPI_SUCCESS;
-    return PMPI_Type_delete_attr(type, key);
-}
-
-// ---- Packing
-
-int MPI_Pack_size(int count, MPI_Datatype type, MPI_Comm comm, int* size) {
-    int const code = PMPI_Pack_size(count, type, comm, size);
-    if (is(fault::pack_size_short) && *size > 100) *size -= 1;
-    if (is(fault::pack_size_most) && *size == MPI_UNDEFINED) *size = INT_MAX;
-    return code;
-}
-
-int MPI_Pack_external_size(char const* how, int count, MPI_Datatype type, MPI_Aint* size) {
-    int const code = PMPI_Pack_external_size(how, count, type, size);
-    if (is(fault::external_size_of_memory) && type == MPI_LONG) {
-        int each = 0;
-        PMPI_Type_size(type, &each);
-        *size = MPI_Aint{each} * count;
-    }
-    return code;
-}
-
-int MPI_Pack_external(char const* how, void const* in, int count, MPI_Datatype type, void* out, MPI_Aint size,
-                      MPI_Aint* position) {
-    MPI_Aint const start = *position;
-    int const code = PMPI_Pack_external(how, in, count, type, out, size, position);
-    if (code != MPI_SUCCESS) return code;
-    auto* const begin = static_cast<unsigned char*>(out) + start;
-    auto* const end = static_cast<unsigned char*>(out) + *position;
-    if (is(fault::external_little_endian) && (type == MPI_SHORT || type == MPI_WCHAR))
-        for (auto* at = begin; at + 1 < end; at += 2) std::swap(at[0], at[1]);
-    if (is(fault::external_long_double) && type == MPI_LONG_DOUBLE && end > begin) end[-9] ^= 1;
-    if (is(fault::external_position_aligned)) *position = (*position + 3) / 4 * 4;
-    return code;
-}
-
-int MPI_Unpack_external(char const* how, void const* in, MPI_Aint size, MPI_Aint* position, void* out, int count,
-                        MPI_Datatype type) {
-    MPI_Aint const start = *position;
-    int const code = PMPI_Unpack_external(how, in, size, position, out, count, type);
-    if (is(fault::external_unpack_last) && code == MPI_SUCCESS && count > 1 && is_named(type)) {
-        int element = 0;
-        PMPI_Type_size(type, &element);
-        spoil(static_cast<char*>(out) + std::ptrdiff_t{element} * count - element);
-    }
-    if (is(fault::external_unpack_position)) *position = start;
-    return code;
-}
-
-#if MPI_VERSION >= 4
-
-int MPI_Pack_size_c(MPI_Count count, MPI_Datatype type, MPI_Comm comm, MPI_Count* size) {
-    int const code = PMPI_Pack_size_c(count, type, comm, size);
-    if (is(fault::pack_size_c_int)) *size = cut(*size);
-    return code;
-}
-
-int MPI_Pack_c(void const* in, MPI_Count count, MPI_Datatype type, void* out, MPI_Count size, MPI_Count* position,
-               MPI_Comm comm) {
-    if (is(fault::pack_c_restarts) && *position > 0) {
-        MPI_Count from = 0;
-        int const code = PMPI_Pack_c(in, count, type, out, size, &from, comm);
-        *position += from;
-        return code;
-    }
-    return PMPI_Pack_c(in, count, type, out, size, position, comm);
-}
-
-int MPI_Unpack_c(void const* in, MPI_Count size, MPI_Count* position, void* out, MPI_Count count, MPI_Datatype type,
-                 MPI_Comm comm) {
-    int const code = PMPI_Unpack_c(in, size, position, out, count, type, comm);
-    if (is(fault::unpack_c_position) && *position > 0) --*position;
-    return code;
-}
-
-int MPI_Pack_external_size_c(char const* how, MPI_Count count, MPI_Datatype type, MPI_Count* size) {
-    int const code = PMPI_Pack_external_size_c(how, count, type, size);
-    if (is(fault::external_size_c_one)) ++*size;
-    return code;
-}
-
-int MPI_Pack_external_c(char const* how, void const* in, MPI_Count count, MPI_Datatype type, void* out, MPI_Count size,
-                        MPI_Count* position) {
-    MPI_Count const start = *position;
-    int const code = PMPI_Pack_external_c(how, in, count, type, out, size, position);
-    if (is(fault::external_c_first_byte) && code == MPI_SUCCESS && *position > start)
-        spoil(static_cast<char*>(out) + start);
-    return code;
-}
-
-int MPI_Unpack_external_c(char const* how, void const* in, MPI_Count size, MPI_Count* position, void* out,
-                          MPI_Count count, MPI_Datatype type) {
-    if (is(fault::external_unpack_c_less) && count > 0) --count;
-    return PMPI_Unpack_external_c(how, in, size, position, out, count, type);
-}
-
-#endif
-
-// ---- Numbers of elements
-
-int MPI_Get_elements_x(MPI_Status const* status, MPI_Datatype type, MPI_Count* count) {
-    int const code = PMPI_Get_elements_x(status, type, count);
-    if (is(fault::get_elements_x_undefined) && *count > INT_MAX) *count = MPI_UNDEFINED;
-    return code;
-}
-
-int MPI_Status_set_elements_x(MPI_Status* status, MPI_Datatype type, MPI_Count count) {
-    return PMPI_Status_set_elements_x(status, type, is(fault::set_elements_x_int) ? count & INT_MAX : count);
-}
-
-#if MPI_VERSION >= 4
-
-int MPI_Get_elements_c(MPI_Status const* status, MPI_Datatype type, MPI_Count* count) {
-    int const code = PMPI_Get_elements_c(status, type, count);
-    if (is(fault::get_elements_c_whole)) {
-        MPI_Count whole = 0;
-        PMPI_Get_count_c(status, type, &whole);
-        if (whole == MPI_UNDEFINED) --*count;
-    }
-    return code;
-}
-
-int MPI_Get_count_c(MPI_Status const* status, MPI_Datatype type, MPI_Count* count) {
-    int const code = PMPI_Get_count_c(status, type, count);
-    if (is(fault::get_count_c_undefined) && *count > INT_MAX) *count = MPI_UNDEFINED;
-    if (is(fault::get_count_c_cut)) *count = static_cast<int>(*count);
-    if (is(fault::get_count_c_one_more) && *count > 0) ++*count;
-    return code;
-}
-
-#if !defined(MPICH_NUMVERSION) || MPICH_NUMVERSION > 40002300 // MPICH 4.0.2 lacks it
-int MPI_Status_set_elements_c(MPI_Status* status, MPI_Datatype type, MPI_Count count) {
-    return PMPI_Status_set_elements_c(status, type,
-                                      is(fault::set_elements_c_one_less) && count > 1 ? count - 1 : count);
-}
-#endif
-
-#endif
-
 // ---- Addresses. Some libraries make macros of the arithmetic.
 
 int MPI_Get_address(void const* location, MPI_Aint* address) {
@@ -621,7 +466,7 @@ MPI_Aint MPI_Aint_diff(MPI_Aint first, MPI_Aint second) {
 // ---- Kinds of Fortran, pairs
 
 int MPI_Type_create_f90_real(int precision, int range, MPI_Datatype* made) {
-    if (is(fault::f90_real_range_ignored) && precision == 6) range = 37;
+    if (is(fault::f90_real_range_ignored) && precision <= 6) range = std::min(range, 37);
     return PMPI_Type_create_f90_real(precision, range, made);
 }
 

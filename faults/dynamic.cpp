@@ -1,5 +1,5 @@
 // Processes that are started later, and ports.
-#include "core.hpp"
+#include "core/core.hpp"
 
 #include <algorithm>
 #include <csignal>
@@ -36,6 +36,10 @@ int remote_size(MPI_Comm comm) {
 }
 
 } // namespace
+
+void assay_faults::received_when_spawned(receive const& posted, int count) {
+    if (planted == fault::spawned_data && spawned()) invert_first_byte(posted, count);
+}
 
 extern "C" {
 
@@ -75,38 +79,6 @@ int MPI_Comm_spawn_multiple(int count, char* commands[], char** argvs[], int con
 int MPI_Comm_get_parent(MPI_Comm* parent) {
     int const code = PMPI_Comm_get_parent(parent);
     if (planted == fault::parent_of_the_first && *parent == MPI_COMM_NULL) *parent = MPI_COMM_SELF;
-    return code;
-}
-
-int MPI_Comm_get_attr(MPI_Comm comm, int key, void* value, int* flag) {
-    static int changed;
-    int const code = PMPI_Comm_get_attr(comm, key, value, flag);
-    int** const number = static_cast<int**>(value);
-    if (code == MPI_SUCCESS) attribute_read(key, value, flag);
-    else if (planted == fault::wrong_argument_unnoticed) {
-        *flag = 0;
-        return MPI_SUCCESS;
-    }
-    if (planted == fault::appnum_plus_one && key == MPI_APPNUM && *flag != 0) {
-        changed = **number + 1;
-        *number = &changed;
-    }
-    if (planted == fault::universe_empty && key == MPI_UNIVERSE_SIZE) {
-        changed = 0;
-        *number = &changed;
-        *flag = 1;
-    }
-    if (planted == fault::lastusedcode_frozen && key == MPI_LASTUSEDCODE) {
-        changed = MPI_ERR_LASTCODE;
-        *number = &changed;
-        *flag = 1;
-    }
-    if ((planted == fault::wtime_is_global_somewhere || planted == fault::wtime_pretends) &&
-        key == MPI_WTIME_IS_GLOBAL) {
-        changed = planted == fault::wtime_pretends || world_rank == 1 ? 1 : 0;
-        *number = &changed;
-        *flag = 1;
-    }
     return code;
 }
 

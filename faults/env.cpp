@@ -1,11 +1,13 @@
 // What a library says of itself and of its objects.
-#include "core.hpp"
+#include "core/core.hpp"
 
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <map>
+#include <mutex>
 #include <string>
 #include <unistd.h>
 #include <vector>
@@ -15,11 +17,18 @@ using namespace assay_faults;
 namespace {
 
 bool in_finalize = false;
-bool in_session = false;
-bool tools_closed = false; // once, since it was opened last
+memory<bool> in_session;
+memory<bool> tools_closed; // once, since it was opened last
 
-std::map<void*, void*> moved; // address given to the user → that of MPI_Alloc_mem
-void* first_block = nullptr;
+// What MPI_Alloc_mem gave, by the address that the user has.
+struct block {
+    void* whole;
+    MPI_Aint size;
+};
+std::mutex blocks_lock;
+std::map<void const*, block> blocks;
+constexpr MPI_Aint small = 64; // bytes
+memory<void*> first_block;
 
 [[noreturn]] void hang() {
     for (;;) pause(); // signals end it: the runner asks hanging processes where they are
@@ -33,9 +42,47 @@ long number_in(MPI_Info info, char const* key) {
     return flag != 0 ? std::atol(value) : 0;
 }
 
+// What the predefined communicators begin with.
+void initialized_handlers() {
+    if (planted == fault::world_returns_errors) PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    if (planted == fault::self_returns_errors) PMPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+}
+
 } // namespace
 
+bool assay_faults::is_allocated(void const* address) {
+    std::lock_guard const lock(blocks_lock);
+    auto const next = blocks.upper_bound(address);
+    if (next == blocks.begin()) return false;
+    auto const& [start, found] = *std::prev(next);
+    return static_cast<char const*>(address) < static_cast<char const*>(start) + found.size;
+}
+
 extern "C" {
+
+int MPI_Init(int* argc, char*** argv) {
+    read_environment();
+    if (planted == fault::init_null_refused && argc == nullptr) return MPI_ERR_ARG;
+    static bool before = false;
+    if (planted == fault::init_again_crashes && before) raise(SIGSEGV);
+    if (planted == fault::init_again_succeeds && before) return MPI_SUCCESS;
+    before = true;
+    int const code = PMPI_Init(argc, argv);
+    if (code == MPI_SUCCESS && !idle()) learn_rank();
+    initialized_handlers();
+    return code;
+}
+
+int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+    read_environment();
+    int const code = PMPI_Init_thread(argc, argv, required, provided);
+    if (code == MPI_SUCCESS && !idle()) learn_rank();
+    initialized_handlers();
+    if (planted == fault::init_thread_no_level && required == MPI_THREAD_SERIALIZED) *provided = 1 << 20;
+    if (planted == fault::init_thread_asked && required == MPI_THREAD_FUNNELED)
+        *provided = *provided == MPI_THREAD_MULTIPLE ? MPI_THREAD_SERIALIZED : MPI_THREAD_MULTIPLE;
+    return code;
+}
 
 int MPI_Get_version(int* version, int* subversion) {
     int const code = PMPI_Get_version(version, subversion);
@@ -50,49 +97,11 @@ int MPI_Get_library_version(char* text, int* length) {
     return code;
 }
 
-int MPI_Type_dup(MPI_Datatype old, MPI_Datatype* copy) {
-    if (planted == fault::type_dup_extent) {
-        MPI_Aint lb = 0, extent = 0;
-        PMPI_Type_get_extent(old, &lb, &extent);
-        PMPI_Type_create_resized(old, lb, extent + 64, copy);
-        return PMPI_Type_commit(copy);
-    }
-    if (planted == fault::dup_loses_lower_bound) {
-        MPI_Aint lb = 0, extent = 0;
-        PMPI_Type_get_extent(old, &lb, &extent);
-        if (lb < 0) {
-            PMPI_Type_create_resized(old, 0, extent, copy);
-            return PMPI_Type_commit(copy);
-        }
-    }
-    int const code = PMPI_Type_dup(old, copy);
-    if (planted == fault::dup_keeps_name && code == MPI_SUCCESS) {
-        char name[MPI_MAX_OBJECT_NAME];
-        int length = 0;
-        PMPI_Type_get_name(old, name, &length);
-        PMPI_Type_set_name(*copy, name);
-    }
-    return code;
-}
-
-int MPI_Cart_map(MPI_Comm comm, int dimensions, int const dims[], int const periods[], int* rank) {
-    int const code = PMPI_Cart_map(comm, dimensions, dims, periods, rank);
-    if (planted == fault::cart_map_same && *rank != MPI_UNDEFINED) *rank = 0;
-    if (planted == fault::cart_map_everybody && *rank == MPI_UNDEFINED) MPI_Comm_rank(comm, rank);
-    return code;
-}
-
-int MPI_Cart_coords(MPI_Comm comm, int rank, int dimensions, int coordinates[]) {
-    int const code = PMPI_Cart_coords(comm, rank, dimensions, coordinates);
-    if (planted == fault::cart_coords_plus_one && dimensions > 0) coordinates[0] += 1;
-    return code;
-}
-
 int MPI_Initialized(int* flag) {
     int const code = PMPI_Initialized(flag);
     if (is(fault::initialized_early)) *flag = 1;
     if (is(fault::initialized_forgets) && finalized()) *flag = 0;
-    if (is(fault::initialized_by_session) && in_session) *flag = 1;
+    if (is(fault::initialized_by_session) && *in_session) *flag = 1;
     return code;
 }
 
@@ -123,10 +132,10 @@ int MPI_Abort(MPI_Comm comm, int error) {
 }
 
 double MPI_Wtime() {
-    static int calls = 0;
+    static memory<int> calls;
     double const now = PMPI_Wtime();
     if (is(fault::wtime_milliseconds)) return now * 1000;
-    if (is(fault::wtime_goes_back) && ++calls % 100 == 0) return now - 1;
+    if (is(fault::wtime_goes_back) && ++*calls % 100 == 0) return now - 1;
     if (is(fault::wtime_coarse)) return std::floor(now / 1000) * 1000;
     if (is(fault::wtime_pretends) && world_rank == 1) return now - 100;
     return now;
@@ -135,33 +144,37 @@ double MPI_Wtime() {
 double MPI_Wtick() { return is(fault::wtick_zero) ? 0 : PMPI_Wtick(); }
 
 int MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void* base) {
+    if (idle()) return PMPI_Alloc_mem(size, info, base);
     auto** const address = static_cast<void**>(base);
     if (is(fault::alloc_mem_error_class) && size < 0) return MPI_ERR_OTHER;
     if (is(fault::alloc_mem_exhausted_crashes) && size > MPI_Aint(1) << 50) raise(SIGSEGV);
     long const wanted = number_in(info, "mpi_minimum_memory_alignment");
-    if (is(fault::alloc_mem_again) && size == 24) {
-        if (first_block == nullptr) PMPI_Alloc_mem(size, MPI_INFO_NULL, &first_block);
-        *address = first_block;
+    if (is(fault::alloc_mem_again) && size <= small) {
+        if (*first_block == nullptr) PMPI_Alloc_mem(small, MPI_INFO_NULL, &*first_block);
+        *address = *first_block;
         return MPI_SUCCESS;
     }
-    long const shift = is(fault::alloc_mem_odd) && size == 4099                ? 1
+    long const shift = is(fault::alloc_mem_odd) && size % 8 != 0               ? 1
                        : is(fault::alloc_mem_alignment_ignored) && wanted > 64 ? 64
                                                                                : 0;
-    if (shift == 0) return PMPI_Alloc_mem(size, info, base);
     void* whole = nullptr;
     int const code = PMPI_Alloc_mem(size + shift, info, &whole);
     if (code != MPI_SUCCESS) return code;
     *address = static_cast<char*>(whole) + shift;
-    moved[*address] = whole;
+    std::lock_guard const lock(blocks_lock);
+    blocks[*address] = {whole, size};
     return code;
 }
 
 int MPI_Free_mem(void* base) {
     if (is(fault::free_mem_leaks)) return MPI_SUCCESS;
-    if (base == first_block && base != nullptr) return MPI_SUCCESS;
-    if (auto const found = moved.find(base); found != moved.end()) {
-        base = found->second;
-        moved.erase(found);
+    if (base == *first_block && base != nullptr) return MPI_SUCCESS;
+    {
+        std::lock_guard const lock(blocks_lock);
+        if (auto const found = blocks.find(base); found != blocks.end()) {
+            base = found->second.whole;
+            blocks.erase(found);
+        }
     }
     return PMPI_Free_mem(base);
 }
@@ -174,28 +187,26 @@ int MPI_Get_processor_name(char* name, int* length) {
     return code;
 }
 
-int MPI_Pcontrol(int const level, ...) {
-    return is(fault::pcontrol_refuses) && level == 17 ? MPI_ERR_ARG : MPI_SUCCESS;
-}
+int MPI_Pcontrol(int const level, ...) { return is(fault::pcontrol_refuses) && level > 2 ? MPI_ERR_ARG : MPI_SUCCESS; }
 
 int MPI_T_init_thread(int required, int* provided) {
-    tools_closed = false;
+    *tools_closed = false;
     return PMPI_T_init_thread(required, provided);
 }
 
 int MPI_T_finalize(void) {
-    tools_closed = true;
+    *tools_closed = true;
     return PMPI_T_finalize();
 }
 
 int MPI_T_cvar_get_num(int* n) {
-    return is(fault::tools_closed_at_once) && tools_closed ? MPI_T_ERR_NOT_INITIALIZED : PMPI_T_cvar_get_num(n);
+    return is(fault::tools_closed_at_once) && *tools_closed ? MPI_T_ERR_NOT_INITIALIZED : PMPI_T_cvar_get_num(n);
 }
 
 #if ASSAY_MPI4
 int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) {
     if (is(fault::session_init_handler)) handler = MPI_ERRORS_ARE_FATAL;
-    in_session = true;
+    *in_session = true;
     return PMPI_Session_init(info, handler, session);
 }
 
@@ -216,10 +227,10 @@ int MPI_Session_get_info(MPI_Session session, MPI_Info* used) {
 
 #if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
 int MPI_Get_hw_resource_info(MPI_Info* info) {
-    static MPI_Info only = MPI_INFO_NULL;
-    if (is(fault::hw_resources_same_object) && only != MPI_INFO_NULL) return PMPI_Info_dup(only, info);
+    static memory<MPI_Info> only(MPI_INFO_NULL);
+    if (is(fault::hw_resources_same_object) && *only != MPI_INFO_NULL) return PMPI_Info_dup(*only, info);
     int const code = PMPI_Get_hw_resource_info(info);
-    if (is(fault::hw_resources_same_object)) only = *info;
+    if (is(fault::hw_resources_same_object)) *only = *info;
     if (is(fault::hw_resources_maybe)) PMPI_Info_set(*info, "hwloc://Core", "maybe");
     if (is(fault::hw_resources_no_uri)) PMPI_Info_set(*info, "Core", "false");
     return code;

@@ -1,5 +1,5 @@
 // Error handlers, classes, codes and texts.
-#include "core.hpp"
+#include "core/core.hpp"
 
 #include <csignal>
 #include <cstdio>
@@ -14,10 +14,10 @@ bool predefined(MPI_Errhandler handler) { return handler == MPI_ERRORS_RETURN ||
 
 bool works() { return initialized() && !finalized(); }
 
-MPI_Win last_window = MPI_WIN_NULL; // that got a handler of the user, and the handler
-MPI_Errhandler last_of_window = MPI_ERRHANDLER_NULL;
+memory<MPI_Win> last_window(MPI_WIN_NULL); // that got a handler of the user, and the handler
+memory<MPI_Errhandler> last_of_window(MPI_ERRHANDLER_NULL);
 std::set<int> with_text;
-int codes_added = 0, last_code = -1;
+memory<int> codes_added, last_code(-1);
 
 } // namespace
 
@@ -58,8 +58,8 @@ int MPI_Comm_call_errhandler(MPI_Comm comm, int error) {
 
 int MPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler handler) {
     if (is(fault::window_never_returns) && handler == MPI_ERRORS_RETURN) return MPI_SUCCESS;
-    last_window = win;
-    last_of_window = handler;
+    *last_window = win;
+    *last_of_window = handler;
     return PMPI_Win_set_errhandler(win, handler);
 }
 
@@ -89,8 +89,8 @@ int MPI_File_call_errhandler(MPI_File file, int error) {
 
 int MPI_Errhandler_free(MPI_Errhandler* handler) {
     auto const before = *handler;
-    if (is(fault::window_handler_dies) && before == last_of_window && !predefined(before))
-        PMPI_Win_set_errhandler(last_window, MPI_ERRORS_RETURN);
+    if (is(fault::window_handler_dies) && before == *last_of_window && !predefined(before))
+        PMPI_Win_set_errhandler(*last_window, MPI_ERRORS_RETURN);
     int const code = PMPI_Errhandler_free(handler);
     if (is(fault::free_keeps_errhandler)) *handler = before;
     return code;
@@ -149,12 +149,12 @@ int MPI_Add_error_code(int of, int* made) {
         *made = of;
         return MPI_SUCCESS;
     }
-    if (is(fault::add_error_code_repeats) && ++codes_added > 50) {
-        *made = last_code;
+    if (is(fault::add_error_code_repeats) && ++*codes_added > 50) {
+        *made = *last_code;
         return MPI_SUCCESS;
     }
     int const code = PMPI_Add_error_code(of, made);
-    last_code = *made;
+    *last_code = *made;
     return code;
 }
 

@@ -1,6 +1,6 @@
 // Generalized requests, and statuses that a program writes itself. Callbacks of ours stand between the library and those
 // of the program.
-#include "core.hpp"
+#include "core/core.hpp"
 
 using namespace assay_faults;
 
@@ -15,8 +15,8 @@ struct original {
     int queries = 0;
     bool released = false; // free_fn ran already
 };
-void* first_extra = nullptr; // that of the request that was started before this one
-original* newest = nullptr;
+memory<void*> first_extra; // that of the request that was started before this one
+memory<original*> newest;
 
 int code_of(int code, fault loses) {
     if (planted == loses) return MPI_SUCCESS;
@@ -46,7 +46,7 @@ int query(void* extra, MPI_Status* status) {
 
 int release(void* extra) {
     auto* const mine = static_cast<original*>(extra);
-    if (newest == mine) newest = nullptr;
+    if (*newest == mine) *newest = nullptr;
     int code = MPI_SUCCESS;
     bool const skipped = planted == fault::grequest_free_skipped || mine->released ||
                          (planted == fault::grequest_free_skipped_unqueried && mine->queries == 0);
@@ -71,10 +71,10 @@ extern "C" {
 int MPI_Grequest_start(MPI_Grequest_query_function* query_fn, MPI_Grequest_free_function* free_fn,
                        MPI_Grequest_cancel_function* cancel_fn, void* extra, MPI_Request* request) {
     if (planted == fault::unset) return PMPI_Grequest_start(query_fn, free_fn, cancel_fn, extra, request);
-    if (planted == fault::grequest_extra_state_of_other && newest != nullptr) extra = first_extra;
+    if (planted == fault::grequest_extra_state_of_other && *newest != nullptr) extra = *first_extra;
     auto* const mine = new original{query_fn, free_fn, cancel_fn, extra};
-    first_extra = extra;
-    newest = mine;
+    *first_extra = extra;
+    *newest = mine;
     int const code = PMPI_Grequest_start(query, release, cancel, mine, request);
     if (planted == fault::grequest_complete_at_start) PMPI_Grequest_complete(*request);
     return code;
@@ -83,9 +83,9 @@ int MPI_Grequest_start(MPI_Grequest_query_function* query_fn, MPI_Grequest_free_
 int MPI_Grequest_complete(MPI_Request request) {
     if (planted == fault::grequest_complete_at_start) return MPI_SUCCESS;
     if (planted == fault::grequest_complete_lost_in_thread && !in_main_thread()) return MPI_SUCCESS;
-    if (planted == fault::grequest_query_at_complete && newest != nullptr) {
+    if (planted == fault::grequest_query_at_complete && *newest != nullptr) {
         MPI_Status status;
-        newest->query(newest->extra, &status);
+        (*newest)->query((*newest)->extra, &status);
     }
     return PMPI_Grequest_complete(request);
 }

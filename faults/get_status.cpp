@@ -1,5 +1,5 @@
 // Calls that ask for the status of several requests, and those that read and write a status.
-#include "core.hpp"
+#include "core/core.hpp"
 
 #include <algorithm>
 #include <vector>

@@ -1,5 +1,5 @@
 // Info objects.
-#include "core.hpp"
+#include "core/core.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -130,11 +130,11 @@ int MPI_Info_get_nkeys(MPI_Info info, int* n) {
 }
 
 int MPI_Info_get_nthkey(MPI_Info info, int n, char* key) {
-    static int calls;
+    static memory<int> calls;
     int count = 0;
     PMPI_Info_get_nkeys(info, &count);
     if (planted == fault::info_nthkey_last && n == count - 1) n = 0;
-    if (planted == fault::info_nthkey_moves && ++calls > count && count > 1) n = count - 1 - n;
+    if (planted == fault::info_nthkey_moves && ++*calls > count && count > 1) n = count - 1 - n;
     return PMPI_Info_get_nthkey(info, n, key);
 }
 

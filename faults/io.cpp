@@ -1,5 +1,5 @@
 // Wrappers of the I/O procedures. Each goes straight to PMPI when no fault is planted.
-#include "core.hpp"
+#include "core/core.hpp"
 
 #include <cstring>
 #include <fcntl.h>
@@ -12,8 +12,6 @@
 using namespace assay_faults;
 
 namespace {
-
-bool idle() { return planted == fault::unset; }
 
 enum class way { read, write };
 enum class pointer { none, individual, shared, ordered };
@@ -503,40 +501,6 @@ int MPI_File_get_info(MPI_File file, MPI_Info* info) {
     if (planted == fault::io_info_changes_others)
         PMPI_Info_set(*info, "assay_default", std::to_string(known(file).infos).c_str());
     return code;
-}
-
-// ---- Datatypes that distribute arrays
-
-int MPI_Type_create_darray(int size, int rank, int ndims, int const sizes[], int const distributions[],
-                           int const arguments[], int const processes[], int order, MPI_Datatype old,
-                           MPI_Datatype* made) {
-    if (planted == fault::io_darray_order) order = order == MPI_ORDER_C ? MPI_ORDER_FORTRAN : MPI_ORDER_C;
-    if (planted == fault::darray_grid_columns && ndims == 2 && order == MPI_ORDER_FORTRAN)
-        rank = rank % processes[0] * processes[1] + rank / processes[0];
-    std::vector<int> used(arguments, arguments + ndims);
-    for (int d = 0; d < ndims; ++d)
-        if (planted == fault::darray_default_cyclic && distributions[d] == MPI_DISTRIBUTE_CYCLIC &&
-            used[static_cast<std::size_t>(d)] == MPI_DISTRIBUTE_DFLT_DARG)
-            used[static_cast<std::size_t>(d)] = 2;
-    arguments = used.data();
-    return PMPI_Type_create_darray(size, rank, ndims, sizes, distributions, arguments, processes, order, old, made);
-}
-
-int MPI_Type_create_subarray(int ndims, int const sizes[], int const subsizes[], int const starts[], int order,
-                             MPI_Datatype old, MPI_Datatype* made) {
-    std::vector<int> const nowhere(static_cast<std::size_t>(ndims), 0);
-    if (planted == fault::subarray_3d_order && ndims == 3) order = MPI_ORDER_C;
-    if (planted == fault::subarray_bounds_of_part) {
-        MPI_Datatype whole = MPI_DATATYPE_NULL;
-        int const code = PMPI_Type_create_subarray(ndims, sizes, subsizes, starts, order, old, &whole);
-        if (code != MPI_SUCCESS) return code;
-        MPI_Aint lb = 0, extent = 0;
-        PMPI_Type_get_true_extent(whole, &lb, &extent);
-        PMPI_Type_create_resized(whole, lb, extent, made);
-        return PMPI_Type_free(&whole);
-    }
-    return PMPI_Type_create_subarray(ndims, sizes, subsizes,
-                                     planted == fault::io_subarray_start ? nowhere.data() : starts, order, old, made);
 }
 
 } // extern "C"

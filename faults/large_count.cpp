@@ -1,5 +1,5 @@
 // The forms with a large count: each of them can lose its last element.
-#include "core.hpp"
+#include "core/core.hpp"
 
 #include <climits>
 

@@ -1,6 +1,6 @@
 // One-sided communication: windows, accesses and their synchronization. Each wrapper goes straight to PMPI when no fault
 // of rma.toml is planted.
-#include "core.hpp"
+#include "core/core.hpp"
 
 #include <functional>
 #include <mutex>
@@ -13,19 +13,19 @@ namespace {
 
 // Accesses that are held back until the epoch ends. They are rank-local, and legal: an access may happen as late as that.
 std::mutex held_lock;
-std::vector<std::function<int()>> held;
+memory<std::vector<std::function<int()>>> held;
 
 int hold(std::function<int()> access) {
     std::lock_guard const lock(held_lock);
-    held.push_back(std::move(access));
+    held->push_back(std::move(access));
     return MPI_SUCCESS;
 }
 
 void release(bool drop = false) {
     std::lock_guard const lock(held_lock);
     if (!drop)
-        for (auto const& access : held) access();
-    held.clear();
+        for (auto const& access : *held) access();
+    held->clear();
 }
 
 bool holds_back() {
@@ -33,7 +33,7 @@ bool holds_back() {
            is(fault::win_test_early);
 }
 
-bool locked_without_check = false;
+memory<bool> locked_without_check;
 
 // A request that does not become MPI_REQUEST_NULL when it completes.
 int lasting_request(MPI_Request* request) {
@@ -195,7 +195,7 @@ int MPI_Fetch_and_op(void const* origin, void* result, MPI_Datatype type, int ra
         bool second = false;
         {
             std::lock_guard const lock(held_lock);
-            second = !held.empty();
+            second = !held->empty();
         }
         if (!second) return hold([=] { return PMPI_Fetch_and_op(origin, result, type, rank, at, op, win); });
         int const code = PMPI_Fetch_and_op(origin, result, type, rank, at, op, win);
@@ -229,18 +229,18 @@ int MPI_Win_test(MPI_Win win, int* flag) {
     if (!is(fault::win_test_early)) return PMPI_Win_test(win, flag);
     *flag = 1; // whoever frees the window waits in earnest
     std::lock_guard const lock(held_lock);
-    held.push_back([win] { return PMPI_Win_wait(win); });
+    held->push_back([win] { return PMPI_Win_wait(win); });
     return MPI_SUCCESS;
 }
 
 int MPI_Win_lock(int kind, int rank, int assertion, MPI_Win win) {
-    locked_without_check = (assertion & MPI_MODE_NOCHECK) != 0;
+    *locked_without_check = (assertion & MPI_MODE_NOCHECK) != 0;
     if (is(fault::exclusive_lock_shared)) kind = MPI_LOCK_SHARED;
     return PMPI_Win_lock(kind, rank, assertion, win);
 }
 
 int MPI_Win_unlock(int rank, MPI_Win win) {
-    release(is(fault::nocheck_lock_drops) && locked_without_check);
+    release(is(fault::nocheck_lock_drops) && *locked_without_check);
     return PMPI_Win_unlock(rank, win);
 }
 

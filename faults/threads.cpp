@@ -1,7 +1,19 @@
 // What several threads of a rank may meet.
-#include "core.hpp"
+#include "core/core.hpp"
 
 using namespace assay_faults;
+
+void assay_faults::received_in_thread(receive const& posted, MPI_Status* status, int count) {
+    if (planted == fault::thread_data && !in_main_thread()) invert_first_byte(posted, count);
+    if (planted == fault::thread_handover && posted.serial != 0 && pthread_equal(posted.starter, pthread_self()) == 0)
+        status->MPI_TAG += 1;
+    if (planted == fault::thread_message_twice) {
+        static memory<std::atomic<int>> last_tag;
+        int const tag = status->MPI_TAG;
+        if (!in_main_thread()) status->MPI_TAG = *last_tag;
+        *last_tag = tag;
+    }
+}
 
 extern "C" {
 
@@ -16,32 +28,5 @@ int MPI_Is_thread_main(int* flag) {
     if (planted == fault::thread_main) *flag = 1;
     return code;
 }
-
-int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* copy) {
-    if (planted != fault::thread_comm_dup || in_main_thread()) {
-        static std::atomic<int> calls;
-        if (planted == fault::comm_dup_wears_out && ++calls > 60) return MPI_ERR_OTHER;
-        int const code = PMPI_Comm_dup(comm, copy);
-        if (code == MPI_SUCCESS) {
-            duplicated(comm, copy);
-            if (planted == fault::contexts_swapped) remember_duplicate(comm, *copy);
-            if (planted == fault::dup_forgets_handler) PMPI_Comm_set_errhandler(*copy, MPI_ERRORS_RETURN);
-        }
-        return code;
-    }
-    int rank = 0;
-    PMPI_Comm_rank(comm, &rank);
-    return PMPI_Comm_split(comm, 0, -rank, copy);
-}
-
-#if ASSAY_MPI4
-int MPI_Psend_init(void const* buffer, int partitions, MPI_Count count, MPI_Datatype type, int destination, int tag,
-                   MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-    send_partitions = partitions;
-    if (planted == fault::partitions_of_vectors) send_type = type;
-    if (planted == fault::partitioned_info_refused && info != MPI_INFO_NULL) return MPI_ERR_INFO;
-    return PMPI_Psend_init(buffer, partitions, count, type, destination, tag, comm, info, request);
-}
-#endif
 
 } // extern "C"

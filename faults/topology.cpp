@@ -1,5 +1,5 @@
 // Process topologies.
-#include "core.hpp"
+#include "core/core.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -244,18 +244,37 @@ int MPI_Dist_graph_neighbors_count(MPI_Comm comm, int* in, int* out, int* weight
 
 int MPI_Dist_graph_neighbors(MPI_Comm comm, int in, int sources[], int source_weights[], int out, int destinations[],
                              int weights[]) {
-    static int calls;
+    static memory<int> calls;
     int const code = PMPI_Dist_graph_neighbors(comm, in, sources, source_weights, out, destinations, weights);
     if (planted == fault::dist_graph_sorted) {
         std::sort(sources, sources + in);
         std::sort(destinations, destinations + out);
     }
-    if (planted == fault::dist_graph_rotates && ++calls % 2 == 0 && out > 1) {
+    if (planted == fault::dist_graph_rotates && ++*calls % 2 == 0 && out > 1) {
         std::rotate(destinations, destinations + 1, destinations + out);
         if (weights != MPI_UNWEIGHTED) std::rotate(weights, weights + 1, weights + out);
     }
     if (planted == fault::dist_graph_weights_swapped && weights != MPI_UNWEIGHTED && out > 1)
         std::swap(weights[0], weights[1]);
+    return code;
+}
+
+int MPI_Cart_shift(MPI_Comm comm, int direction, int displacement, int* source, int* destination) {
+    int const code = PMPI_Cart_shift(comm, direction, displacement, source, destination);
+    if (planted == fault::cart_shift_swapped && code == MPI_SUCCESS) std::swap(*source, *destination);
+    return code;
+}
+
+int MPI_Cart_map(MPI_Comm comm, int dimensions, int const dims[], int const periods[], int* rank) {
+    int const code = PMPI_Cart_map(comm, dimensions, dims, periods, rank);
+    if (planted == fault::cart_map_same && *rank != MPI_UNDEFINED) *rank = 0;
+    if (planted == fault::cart_map_everybody && *rank == MPI_UNDEFINED) MPI_Comm_rank(comm, rank);
+    return code;
+}
+
+int MPI_Cart_coords(MPI_Comm comm, int rank, int dimensions, int coordinates[]) {
+    int const code = PMPI_Cart_coords(comm, rank, dimensions, coordinates);
+    if (planted == fault::cart_coords_plus_one && dimensions > 0) coordinates[0] += 1;
     return code;
 }
 

@@ -123,14 +123,15 @@ class Request:
 
 def load(folder: Path = CATALOGUES) -> list[Fault]:
     """The faults of all catalogues of a folder. Raises WrongUse for what is missing, unknown or there twice."""
-    faults = [fault for path in sorted(folder.glob("*.toml")) for fault in _load_one(path)]
+    faults = [fault for path in sorted(folder.glob("*.toml")) for fault in load_one(path)]
     names = [fault.name for fault in faults]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise WrongUse(f"{folder}: {', '.join(twice)}: there twice")
     return faults
 
 
-def _load_one(path: Path) -> list[Fault]:
+def load_one(path: Path) -> list[Fault]:
+    """The faults of one catalogue. Raises WrongUse."""
     try:
         with path.open("rb") as file:
             entries = tomllib.load(file).get("fault", [])

@@ -18,16 +18,23 @@ def verdict(status: str, case: str = "p2p.ring/mode=send/count=1", reason: str =
     return Verdict(case, "mpich@5.0.2/np2", status, extra={"reason": reason} if status != "pass" else {})
 
 
-def test_every_fault_of_the_catalogues_is_planted_somewhere_in_the_shim_and_no_other() -> None:
-    sources = "".join(path.read_text() for path in faults.CATALOGUES.glob("*.cpp"))
-    parameters = {
-        word for words in re.findall(r"#define \w+\(([^)]*)\)", sources) for word in re.findall(r"\w+", words)
-    }
-    planted = set(re.findall(r"fault::(\w+)", sources)) - {"none", "unset"} - parameters
-    words = set(re.findall(r"\w+", sources))  # macros are given the bare name
-    catalogue = {one.name for one in faults.load()}
-    assert planted <= catalogue
-    assert catalogue <= words
+def test_each_catalogue_has_a_source_that_plants_its_faults_and_no_other() -> None:
+    catalogues = {path.stem: {one.name for one in faults.load_one(path)} for path in faults.CATALOGUES.glob("*.toml")}
+    sources = {path.stem: path.read_text() for path in faults.CATALOGUES.glob("*.cpp")}
+    assert catalogues.keys() == sources.keys()
+    for name, source in sources.items():
+        # Macros are given the bare name.
+        assert catalogues[name] <= set(re.findall(r"\w+", source)), name
+        parameters = {
+            word for words in re.findall(r"#define \w+\(([^)]*)\)", source) for word in re.findall(r"\w+", words)
+        }
+        planted = set(re.findall(r"fault::(\w+)", source)) - {"none", "unset"} - parameters
+        assert planted <= set().union(*catalogues.values()), name
+
+
+def test_what_the_sources_of_faults_share_makes_none() -> None:
+    shared = "".join(path.read_text() for path in (faults.CATALOGUES / "core").iterdir())
+    assert set(re.findall(r"fault::(\w+)", shared)) <= {"none", "unset"}
 
 
 def test_every_entry_of_the_catalogue_says_what_is_wrong_in_a_sentence() -> None:
