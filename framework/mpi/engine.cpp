@@ -3,6 +3,7 @@
 #include "framework/mpi/attached.hpp"
 #include "framework/mpi/child.hpp"
 #include "framework/process/event_log.hpp"
+#include "framework/process/layer.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -228,7 +229,22 @@ engine::outcome engine::run_once(planned_case const& c, int serial) {
     return {recorder_.failed(job_.strict) ? 'f' : 'p', ""};
 }
 
+// What was made under one setting is freed before the next one, and no rank is still in a case of the other. So a setting finds
+// what the first case of a launch finds.
+void engine::set_layer_for(planned_case const& c) {
+    if (c.setting == setting_) return;
+    setting_ = c.setting;
+    set_layer("");
+    free_objects();
+    for (auto comm : {MPI_COMM_WORLD, MPI_COMM_SELF}) MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    descriptor_growth_.clear();
+    lowest_descriptor_ = lowest_free_descriptor();
+    synchronize();
+    set_layer(setting_);
+}
+
 std::vector<std::string> engine::run(planned_case const& c, long index) {
+    set_layer_for(c);
     events().begin(index);
     recorder_.begin(index);
     outcome result{'p', ""};
@@ -264,7 +280,7 @@ std::vector<std::string> engine::run(planned_case const& c, long index) {
     return recorder_.messages();
 }
 
-void engine::tear_down() {
+void engine::free_objects() {
     for (auto& [key, made] : comms_) {
         auto const& [entry, thread, own] = key;
         bool const duplicate = thread != 0 || own;
@@ -274,6 +290,12 @@ void engine::tear_down() {
         if (auto const& [entry, thread, own] = key; thread == 0 && !own && entry->release) entry->release();
     for (auto& [entry, type] : types_)
         if (!entry->predefined && type != MPI_DATATYPE_NULL) MPI_Type_free(&type);
+    comms_.clear();
+    types_.clear();
+}
+
+void engine::tear_down() {
+    free_objects();
     if (sync_ != MPI_COMM_NULL) MPI_Comm_free(&sync_);
 }
 

@@ -29,8 +29,10 @@ private:
     // Threads beyond the first and cases with wildcards get duplicates of their own.
     made_communicator const& communicator_for(communicator const& entry, int thread, bool own);
     MPI_Datatype datatype_for(datatype const& entry);
-    void synchronize();                  // all ranks, by messages on a communicator of the engine's
-    void look_at(datatype const& entry); // records that the case has damaged it; it is then made anew
+    void set_layer_for(planned_case const& c); // collective
+    void free_objects();                       // the communicators and datatypes
+    void synchronize();                        // all ranks, by messages on a communicator of the engine's
+    void look_at(datatype const& entry);       // records that the case has damaged it; it is then made anew
     void look_behind(test_run& mpi);
     void nothing_is_there(MPI_Comm comm, int tag = MPI_ANY_TAG); // records a message that was left
     struct outcome {
@@ -48,6 +50,7 @@ private:
     std::vector<std::unique_ptr<memory_pool>> pools_; // one a thread
     recorder recorder_;
     int serial_ = 0;
+    std::string setting_; // of a preloaded layer
     // What the process looked like after the last case.
     int lowest_descriptor_ = -1;
     long stderr_size_ = -1;

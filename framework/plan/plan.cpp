@@ -422,7 +422,7 @@ bool plan_needs_threads(std::string const& path) {
     std::ifstream file(path);
     for (std::string line; std::getline(file, line);)
         for (auto const& t : all_tests())
-            if (t.own_threads > 1 && line.substr(0, line.find('/')) == t.full_name()) return true;
+            if (t.own_threads > 1 && line.substr(0, line.find_first_of("/ ")) == t.full_name()) return true;
     return false;
 }
 
@@ -438,7 +438,12 @@ std::vector<planned_case> read_plan(std::string const& path, job const& j, std::
     rest.remove_prefix(std::min(rest.find('\n'), rest.size() - 1) + 1);
     while (!rest.empty()) {
         auto const end = std::min(rest.find('\n'), rest.size());
-        if (end > 0) cases.push_back(case_named(std::string(rest.substr(0, end)), j));
+        if (end > 0) {
+            auto const line = rest.substr(0, end);
+            auto const space = std::min(line.find(' '), line.size());
+            cases.push_back(case_named(std::string(line.substr(0, space)), j));
+            cases.back().setting = line.substr(std::min(space + 1, line.size()));
+        }
         if (end > 0 && cases.back().test->own_job && !own_job)
             throw wrong_use{
                 fmt::format("{} needs a job of its own: --own-job={}", rest.substr(0, end), rest.substr(0, end))};

@@ -3,6 +3,7 @@
 #include "framework/plan/profile.hpp"
 #include "framework/process/case_test.hpp"
 #include "framework/process/hello.hpp"
+#include "framework/process/layer.hpp"
 #include "framework/process/signals.hpp"
 
 #include <CLI/CLI.hpp>
@@ -159,6 +160,12 @@ listed_cases cases_to_run(options const& o) {
     listed_cases found;
     if (!o.plan_file.empty()) {
         found.cases = read_plan(o.plan_file, o.the_job, found.hash);
+        auto const with_setting = std::find_if(found.cases.begin(), found.cases.end(),
+                                               [](planned_case const& c) { return !c.setting.empty(); });
+        if (with_setting != found.cases.end() && !has_layer())
+            throw wrong_use{
+                fmt::format("{}: \"{}\" is for a preloaded layer, such as libassay_faults.so, and there is none",
+                            o.plan_file, with_setting->setting)};
         return found;
     }
     found.cases = cases_by_hand(o);

@@ -1,6 +1,7 @@
 // Plans of the real suites, without MPI_Init.
 #include "framework/mpi/catalogues.hpp"
 #include "framework/plan/plan.hpp"
+#include "framework/process/program.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -255,6 +256,21 @@ TEST_F(plan_file, isRefusedWithoutItsHeader) {
     EXPECT_CONTAINS(refusal([&] { read_plan(path, four, hash); }), "there is no test \"p2p.rin\"");
     write("assay-plan 1 seed=1 cases=0\n");
     EXPECT_TRUE(read_plan(path, four, hash).empty());
+}
+
+TEST_F(plan_file, saysWhatAPreloadedLayerIsToDo) {
+    auto const name = names_of(make_plan(of_tier(tier::smoke), four))[0];
+    write(fmt::format("assay-plan 1 seed=1 cases=3\n{0} status_tag\n{0} none status_tag\n{0}\n", name));
+    auto const read = read_plan(path, four, hash);
+    ASSERT_EQ(read.size(), 3u);
+    for (auto const& c : read) EXPECT_EQ(c.name(), name);
+    EXPECT_EQ(read[0].setting, "status_tag");
+    EXPECT_EQ(read[1].setting, "none status_tag");
+    EXPECT_EQ(read[2].setting, "");
+    options o;
+    o.plan_file = path;
+    o.the_job = four;
+    EXPECT_CONTAINS(refusal([&] { cases_to_run(o); }), "\"status_tag\" is for a preloaded layer");
 }
 
 TEST(thread_level, isThatOfTheCasesAskedFor) {
