@@ -364,8 +364,8 @@ void buffer::expect_untouched(std::source_location where) {
     expect(std::span<segment const>(), "of a buffer that nothing was to be written to", where);
 }
 
-std::string buffer::position(std::ptrdiff_t offset, std::span<segment const> segments, char const*& kind) const {
-    kind = "guard";
+std::string buffer::position(std::ptrdiff_t offset, std::span<segment const> segments, finding& kind) const {
+    kind = finding::guard;
     if (offset < low_) return fmt::format("{} bytes before the first byte of the buffer", low_ - offset);
     if (offset >= high_) return fmt::format("{} bytes behind the last byte of the buffer", offset - high_ + 1);
     for (std::size_t e = 0; e < count_; ++e) {
@@ -375,7 +375,7 @@ std::string buffer::position(std::ptrdiff_t offset, std::span<segment const> seg
             auto const& run = map_.runs()[r];
             auto const in_run = in_element - run.offset;
             if (in_run < 0 || static_cast<std::size_t>(in_run) >= run.count * run.type->size) continue;
-            kind = "data";
+            kind = finding::data;
             auto const in = std::find_if(segments.begin(), segments.end(),
                                          [e](segment const& s) { return e >= s.first && e < s.first + s.count; });
             std::string whose;
@@ -387,7 +387,7 @@ std::string buffer::position(std::ptrdiff_t offset, std::span<segment const> seg
                                run.type->name);
         }
     }
-    kind = "gap";
+    kind = finding::gap;
     return fmt::format("offset {} from the buffer's address, a gap between data", offset);
 }
 
@@ -402,11 +402,11 @@ void buffer::report(unsigned char const* expected, std::span<segment const> segm
             ++wrong;
         }
     auto const offset = (got + first) - address_;
-    char const* kind = "";
+    auto kind = finding::data;
     auto const place = position(offset, segments, kind);
-    auto text =
-        fmt::format("{} {}: {}: expected {:02x}, received {:02x}; {} of {} bytes wrong, from offset {} to {}", kind,
-                    who, place, expected[first], got[first], wrong, high_ - low_, offset, (got + last) - address_);
+    auto text = fmt::format("{} {}: {}: expected {:02x}, received {:02x}; {} of {} bytes wrong, from offset {} to {}",
+                            name_of(kind), who, place, expected[first], got[first], wrong, high_ - low_, offset,
+                            (got + last) - address_);
     // Two lines of 16 bytes from the line in which the first wrong byte lies.
     for (std::size_t line = first / 16 * 16, n = 0; line < storage_.size() && n < 2; line += 16, ++n) {
         std::string e, g, marks;

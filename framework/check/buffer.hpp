@@ -11,6 +11,7 @@
 
 namespace assay {
 
+enum class finding;
 class recorder;
 
 constexpr unsigned char poison_byte = 0xa5;
@@ -110,7 +111,7 @@ private:
     std::vector<unsigned char> const& whole(std::span<segment const> segments) const;
     void report(unsigned char const* expected, std::span<segment const> segments, std::string const& who,
                 std::source_location where);
-    std::string position(std::ptrdiff_t offset, std::span<segment const> segments, char const*& kind) const;
+    std::string position(std::ptrdiff_t offset, std::span<segment const> segments, finding& kind) const;
 
     memory_pool& pool_;
     recorder& findings_;

@@ -15,22 +15,34 @@ std::string place(std::source_location where) {
     return fmt::format("{}:{}", file, where.line());
 }
 
+char const* name_of(finding kind) {
+    static constexpr char const* names[] = {
+#define F(kind_, name, about) name,
+        ASSAY_FINDINGS(F)
+#undef F
+    };
+    return names[static_cast<int>(kind)];
+}
+
 void recorder::begin(long index) {
     index_ = index;
     must_ = advisory_ = 0;
     messages_.clear();
 }
 
-void recorder::add(char const* check, level severity, std::string message, std::source_location where, int thread) {
+void recorder::add(finding kind, level severity, std::string message, std::source_location where, int thread) {
     std::lock_guard const lock(mutex_);
     ++(severity == level::must ? must_ : advisory_);
     constexpr int most = 20; // of one case and rank: the first ones tell the story
     if (must_ + advisory_ > most) return;
     auto const at = place(where);
     if (events().active()) {
-        nlohmann::json const json = {{"check", check},   {"level", severity == level::must ? "must" : "advisory"},
-                                     {"thread", thread}, {"message", message},
-                                     {"where", at},      {"call", last_call.name}};
+        nlohmann::json const json = {{"check", name_of(kind)},
+                                     {"level", severity == level::must ? "must" : "advisory"},
+                                     {"thread", thread},
+                                     {"message", message},
+                                     {"where", at},
+                                     {"call", last_call.name}};
         events().finding(index_, json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
     }
     messages_.push_back(fmt::format("{}{} ({})", severity == level::must ? "" : "advisory: ", message, at));

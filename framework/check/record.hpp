@@ -9,10 +9,40 @@ namespace assay {
 
 enum class level { must, advisory }; // advisory: fails the case only under --strict
 
+// What kind of thing is wrong: its name in the code, its name in event logs, cases.jsonl and reports (docs/formats.md section 4
+// lists the same), and what it means.
+#define ASSAY_FINDINGS(F)                                                                                              \
+    F(data, "data", "data that arrived, or that must stay, is not what it must be")                                    \
+    F(gap, "gap", "memory between the elements of a datatype was written")                                             \
+    F(guard, "guard", "memory before or after a buffer or text was written")                                           \
+    F(source, "source", "the source in a status")                                                                      \
+    F(tag, "tag", "the tag in a status")                                                                               \
+    F(count, "count", "a number of elements or bytes: in a status, of a counter")                                      \
+    F(cancelled, "cancelled", "what is said of cancellation")                                                          \
+    F(error, "error", "an error code or class: returned, in a status, or given to a handler")                          \
+    F(return_, "return", "what a call returned: an error where none may be, or none where one must be")                \
+    F(request, "request", "a request, message or flag of completion")                                                  \
+    F(order, "order", "an order: of messages, processes or numbers")                                                   \
+    F(value, "value", "any other value, handle or text that a call gave")                                              \
+    F(info, "info", "an info object, or what a library says of itself in one")                                         \
+    F(window, "window", "a window or what it says of itself")                                                          \
+    F(file, "file", "what a file holds or says of itself")                                                             \
+    F(position, "position", "a position in a file or packed buffer")                                                   \
+    F(leftover, "leftover", "a message that nobody received, or a call of which nobody was told")                      \
+    F(fd, "fd", "file descriptors that stay open")                                                                     \
+    F(stderr_, "stderr", "output on stderr")                                                                           \
+    F(end, "end", "a process that goes on where it had to end")
+enum class finding {
+#define F(kind, name, about) kind,
+    ASSAY_FINDINGS(F)
+#undef F
+};
+char const* name_of(finding kind); // as in an event log
+
 class recorder {
 public:
     // Any thread of the case.
-    void add(char const* check, level severity, std::string message, std::source_location where, int thread = 0);
+    void add(finding kind, level severity, std::string message, std::source_location where, int thread = 0);
 
     void begin(long index);
     bool failed(bool strict) const { return must_ > 0 || (strict && advisory_ > 0); }

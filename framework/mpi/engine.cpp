@@ -113,7 +113,7 @@ void engine::look_at(datatype const& entry) {
     int size = -1;
     MPI_Type_size(found->second, &size);
     if (static_cast<std::size_t>(size) == entry.map.size()) return;
-    recorder_.add("own", level::must,
+    recorder_.add(finding::value, level::must,
                   fmt::format("datatype {} is damaged: behind the case MPI_Type_size gives {}, expected {}", entry.name,
                               size, entry.map.size()),
                   std::source_location::current());
@@ -140,7 +140,7 @@ void engine::nothing_is_there(MPI_Comm comm, int tag) {
     int flag = 0;
     MPI_Status status;
     if (comm != MPI_COMM_NULL && MPI_Iprobe(MPI_ANY_SOURCE, tag, comm, &flag, &status) == MPI_SUCCESS && flag != 0)
-        recorder_.add("leftover", level::must,
+        recorder_.add(finding::leftover, level::must,
                       fmt::format("a message from rank {} with tag {} is left that nobody received", status.MPI_SOURCE,
                                   status.MPI_TAG),
                       std::source_location::current());
@@ -159,7 +159,7 @@ engine::outcome engine::run_once(planned_case const& c, int serial) {
             try {
                 type = datatype_for(entry);
             } catch (mpi_failure const& failure) {
-                recorder_.add("return", level::must,
+                recorder_.add(finding::return_, level::must,
                               fmt::format("{} returned {}", failure.call, error_text(failure.code)),
                               std::source_location::current());
                 return {'f', ""};
@@ -178,7 +178,8 @@ engine::outcome engine::run_once(planned_case const& c, int serial) {
     std::vector<MPI_Comm> handles;
     for (auto const* made : comms) {
         if (!made->broken.empty()) {
-            recorder_.add("own", level::must, fmt::format("communicator {}: {}", comm_entry->name, made->broken),
+            recorder_.add(finding::value, level::must,
+                          fmt::format("communicator {}: {}", comm_entry->name, made->broken),
                           std::source_location::current());
             return {'f', ""};
         }
@@ -200,7 +201,7 @@ engine::outcome engine::run_once(planned_case const& c, int serial) {
         } catch (test_run::unsupported_here const& why) {
             if (thread == 0) unsupported = why.reason;
         } catch (std::exception const& e) {
-            recorder_.add("return", level::must, fmt::format("exception in the test: {}", e.what()),
+            recorder_.add(finding::return_, level::must, fmt::format("exception in the test: {}", e.what()),
                           std::source_location::current(), thread);
         }
         look_behind(mpi);
@@ -211,7 +212,7 @@ engine::outcome engine::run_once(planned_case const& c, int serial) {
         body(0);
         for (auto& other : others) other.join();
         if (auto const* wrong = attached_buffer().detach(); *wrong != '\0')
-            recorder_.add("return", level::must, wrong, std::source_location::current());
+            recorder_.add(finding::return_, level::must, wrong, std::source_location::current());
     }
     for (std::size_t a = 0; a < c.values.size(); ++a)
         if (t.axes[a].axis == &type_axis()) look_at(type_axis().at(c.values[a]));
@@ -259,7 +260,7 @@ std::vector<std::string> engine::run(planned_case const& c, long index) {
         // Libraries open descriptors when a path is first used; one that does so in case after case leaks them.
         if (++descriptor_growth_[c.test] == 8)
             recorder_.add(
-                "fd", level::must,
+                finding::fd, level::must,
                 fmt::format("file descriptors are left open by case after case of this test (lowest free one: {})",
                             lowest),
                 here);
@@ -269,7 +270,7 @@ std::vector<std::string> engine::run(planned_case const& c, long index) {
         if (size > stderr_size_ && stderr_size_ >= 0) {
             // The standard does not forbid a library to talk; spawned processes tell their findings here (child.cpp).
             auto const text = new_stderr(stderr_size_, size);
-            recorder_.add("stderr", told_by_child(text) ? level::must : level::advisory,
+            recorder_.add(finding::stderr_, told_by_child(text) ? level::must : level::advisory,
                           "unexpected output on stderr: " + text.substr(0, 2000), here);
         }
         stderr_size_ = size;

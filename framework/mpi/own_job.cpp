@@ -49,7 +49,8 @@ void announce_end(int code, level if_it_goes_on) {
 }
 
 bool succeeded(test_run& mpi, int code, std::source_location where) {
-    return mpi.check(code == MPI_SUCCESS, "return", fmt::format("{} returned code {}", last_call.name, code), where);
+    return mpi.check(code == MPI_SUCCESS, finding::return_, fmt::format("{} returned code {}", last_call.name, code),
+                     where);
 }
 
 void was_initialized() { watch_for_death(); }
@@ -110,10 +111,10 @@ int run_own_job(std::string const& case_name, job the_job, std::string const& jo
         } catch (test_run::unsupported_here const& why) {
             unsupported = why.reason;
         } catch (std::exception const& e) {
-            mpi.check(false, "return", fmt::format("exception in the test: {}", e.what()));
+            mpi.check(false, finding::return_, fmt::format("exception in the test: {}", e.what()));
         }
         if (end_was_announced && unsupported.empty())
-            mpi.check(false, "end", "the process goes on, though the job had to be ended",
+            mpi.check(false, finding::end, "the process goes on, though the job had to be ended",
                       std::source_location::current(), of_going_on);
     }
     bool const failed = findings.failed(the_job.strict);

@@ -100,8 +100,8 @@ public:
     status_check expect(MPI_Status const& status, std::source_location where = std::source_location::current()) {
         return {*this, status, where};
     }
-    // Records a finding unless `holds`. `check` is one of those of docs/formats.md section 4.
-    bool check(bool holds, char const* kind, std::string const& message,
+    // Records a finding unless `holds`.
+    bool check(bool holds, finding kind, std::string const& message,
                std::source_location where = std::source_location::current(), level severity = level::must);
     bool check_null(MPI_Request request, std::source_location where = std::source_location::current());
 

@@ -12,7 +12,7 @@ engine::outcome engine::run_once(planned_case const& c) {
     ranks.begin_case();
     std::string unsupported;
     auto const record = [this](std::string text) {
-        recorder_.add("return", level::must, std::move(text), std::source_location::current());
+        recorder_.add(finding::return_, level::must, std::move(text), std::source_location::current());
     };
     try {
         test_run run(job_, c, recorder_, pool_, rank_);

@@ -77,14 +77,14 @@ void test_run::expect(buffer& in, int from, std::size_t bytes, int serial, std::
     in.expect(key(from, rank, serial), bytes, fmt::format("from rank {}", from), where);
 }
 
-bool test_run::check(bool holds, char const* kind, std::string const& message, std::source_location where,
-                     level severity) {
+bool test_run::check(bool holds, finding kind, std::string const& message, std::source_location where, level severity) {
     if (!holds) findings.add(kind, severity, message, where);
     return holds;
 }
 
 bool test_run::ok(ssize_t code, std::source_location where) {
-    return check(code == 0, "return", fmt::format("{} returned {}", last_call.name, native::error_text(code)), where);
+    return check(code == 0, finding::return_, fmt::format("{} returned {}", last_call.name, native::error_text(code)),
+                 where);
 }
 
 void test_run::unsupported(std::string reason) { throw unsupported_here{std::move(reason)}; }

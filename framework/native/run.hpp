@@ -35,8 +35,8 @@ public:
     void expect(buffer& in, int from, std::size_t bytes, int serial = 0,
                 std::source_location where = std::source_location::current());
 
-    // Records a finding unless `holds`. `kind` is one of those of docs/formats.md section 4.
-    bool check(bool holds, char const* kind, std::string const& message,
+    // Records a finding unless `holds`.
+    bool check(bool holds, finding kind, std::string const& message,
                std::source_location where = std::source_location::current(), level severity = level::must);
     // Records a call that did not return 0. Returns whether it did.
     bool ok(ssize_t code, std::source_location where = std::source_location::current());

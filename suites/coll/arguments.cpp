@@ -175,11 +175,11 @@ ASSAY_TEST(coll, bottom, requirements{"coll.bottom"},
         bool const mine = how == move::alltoall || how == move::scatter; // the block for this process
         auto const right =
             i >= blocks * m ? poison : value(from, i % m + (mine ? static_cast<std::size_t>(mpi.rank) * m : 0));
-        if (!mpi.check(in[i] == right, "data",
+        if (!mpi.check(in[i] == right, finding::data,
                        fmt::format("element {} of the receive buffer is {}, expected {}", i, in[i], right)))
             break;
     }
-    mpi.check(out == before, "data", "the send buffer was changed");
+    mpi.check(out == before, finding::data, "the send buffer was changed");
     mpi.ok(MPI_Type_free(&sent));
     mpi.ok(MPI_Type_free(&received));
 }
@@ -199,13 +199,13 @@ ASSAY_TEST(coll, wrong_arguments, requirements{"coll.wrong_arguments"},
     char text[MPI_MAX_ERROR_STRING] = "";
     int length = 0;
     mpi.ok(MPI_Error_string(w.error, text, &length));
-    mpi.check(found == w.error, "return", fmt::format("expected {}, got {}", text, error_text(code)),
+    mpi.check(found == w.error, finding::return_, fmt::format("expected {}, got {}", text, error_text(code)),
               std::source_location::current(), level::advisory);
     if (code == MPI_SUCCESS || w.inter) return;
     int const one = 1;
     int sum = -7;
     int const then = MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF);
-    mpi.check(then == MPI_SUCCESS && sum == 1, "data",
+    mpi.check(then == MPI_SUCCESS && sum == 1, finding::data,
               fmt::format("an allreduce behind the refused call returns {} and gives {}", error_text(then), sum),
               std::source_location::current(), level::advisory);
 }

@@ -36,7 +36,7 @@ ASSAY_TEST(coll, barrier,
             for (auto const until = std::chrono::steady_clock::now() + moment;
                  there == 0 && std::chrono::steady_clock::now() < until; sched_yield())
                 mpi.ok(MPI_Iprobe(MPI_ANY_SOURCE, left, mpi.comm, &there, &status));
-            mpi.check(there == 0, "order",
+            mpi.check(there == 0, finding::order,
                       "rank " + std::to_string(status.MPI_SOURCE) + " left the barrier before this process entered it");
         }
         ASSAY_COLLECTIVE_SMALL(c, Barrier, Ibarrier, mpi.comm);

@@ -44,7 +44,7 @@ axis_use small_starts() {
 void calling::complete() {
     bool const persistent = how == start::persistent;
     if (persistent) {
-        if (!mpi.check(request != MPI_REQUEST_NULL, "request",
+        if (!mpi.check(request != MPI_REQUEST_NULL, finding::request,
                        "a persistent collective request must stay until it is freed"))
             return;
         mpi.ok(MPI_Start(&request));

@@ -243,7 +243,7 @@ ASSAY_TEST(coll, fortran_types, requirements{"coll.op.fortran", "coll.op.fortran
     int wrong = 0;
     while (wrong < elements && t.same(in.data(), right.data(), wrong)) ++wrong;
     mpi.check(
-        wrong == elements, "data",
+        wrong == elements, finding::data,
         fmt::format("element {} of the reduction over {} processes is not what the operation gives", wrong, ranks));
-    mpi.check(out == before, "data", "the reduction changed its input");
+    mpi.check(out == before, finding::data, "the reduction changed its input");
 }

@@ -122,7 +122,8 @@ neighborhood of_catalogue(test_run& mpi) {
                                     static_cast<int>(to.size()), to.data(), MPI_UNWEIGHTED));
     bool const same = std::is_permutation(from.begin(), from.end(), here.from.begin()) &&
                       std::is_permutation(to.begin(), to.end(), here.to.begin());
-    mpi.check(same, "own", "MPI_Dist_graph_neighbors gives other neighbors than those that the graph was made of");
+    mpi.check(same, finding::value,
+              "MPI_Dist_graph_neighbors gives other neighbors than those that the graph was made of");
     if (same) here = {from, to, false};
     return here;
 }
@@ -282,7 +283,8 @@ ASSAY_TEST(coll, neighbor_topology,
     MPI_Comm comm = made(mpi, t);
     int const members = t.how == topology::maker::cart && t.dims(mpi.size).empty() ? 1 : mpi.size;
     bool const member = mpi.rank < members;
-    if (!mpi.check((comm != MPI_COMM_NULL) == member, "own", "MPI_COMM_NULL is for processes outside of a grid only"))
+    if (!mpi.check((comm != MPI_COMM_NULL) == member, finding::value,
+                   "MPI_COMM_NULL is for processes outside of a grid only"))
         return;
     if (!member) return;
     auto const here = of_topology(t, mpi.size, mpi.rank);

@@ -111,7 +111,7 @@ ASSAY_TEST(coll, user_function,
     else mpi.ok(MPI_Op_create(commute ? function<true, int> : function<false, int>, commute, &op));
     int says = -7;
     mpi.ok(MPI_Op_commutative(op, &says));
-    mpi.check((says != 0) == commute && says != -7, "own",
+    mpi.check((says != 0) == commute && says != -7, finding::value,
               fmt::format("MPI_Op_commutative gives {} for an operation created with commute = {}", says, commute));
     seen = {type, 0, 0, 0, 0};
 
@@ -155,27 +155,27 @@ ASSAY_TEST(coll, user_function,
         for (int who = 1; who < ranks; ++who)
             right = commute ? sum(right, matrix_of(who, at)) : product(right, matrix_of(who, at));
         if (!mpi.check(
-                in[e] == right, "data",
+                in[e] == right, finding::data,
                 fmt::format("element {} is [{} {} {} {}], expected [{} {} {} {}]: the operands of ranks 0 to {} in "
                             "ascending order",
                             e, in[e][0], in[e][1], in[e][2], in[e][3], right[0], right[1], right[2], right[3],
                             ranks - 1)))
             break;
     }
-    mpi.check(in[mine] == matrix{7, 7, 7, 7}, "guard", "the reduction wrote behind the receive buffer");
-    mpi.check(out == before, "data", "the reduction changed its send buffer");
+    mpi.check(in[mine] == matrix{7, 7, 7, 7}, finding::guard, "the reduction wrote behind the receive buffer");
+    mpi.check(out == before, finding::data, "the reduction changed its send buffer");
     mpi.check(
-        seen.odd == 0, "own",
+        seen.odd == 0, finding::value,
         fmt::format("{} of {} calls of the function had another datatype than the call that reduces, or a negative "
                     "length",
                     seen.odd, seen.calls));
-    mpi.check(seen.longest <= static_cast<long long>(total), "own",
+    mpi.check(seen.longest <= static_cast<long long>(total), finding::value,
               fmt::format("the function was called for {} elements where the call reduces {}", seen.longest, total));
     if (local)
-        mpi.check(seen.elements == static_cast<long long>(mine), "own",
+        mpi.check(seen.elements == static_cast<long long>(mine), finding::value,
                   fmt::format("the function was called for {} elements altogether, expected {}", seen.elements, mine));
     mpi.ok(MPI_Op_free(&op));
-    mpi.check(op == MPI_OP_NULL, "own", "MPI_Op_free must set the handle to MPI_OP_NULL");
+    mpi.check(op == MPI_OP_NULL, finding::value, "MPI_Op_free must set the handle to MPI_OP_NULL");
     mpi.ok(MPI_Type_free(&type));
 }
 
@@ -218,10 +218,10 @@ ASSAY_TEST(coll, op_forbidden, requirements{"coll.op.forbidden"}, over(axis_use{
     int error = -7;
     mpi.ok(MPI_Error_class(code, &error));
     mpi.check(
-        error == MPI_ERR_OP, "return",
+        error == MPI_ERR_OP, finding::return_,
         fmt::format("an operation that is not defined for the datatype: expected MPI_ERR_OP, got {}", error_text(code)),
         std::source_location::current(), level::advisory);
-    mpi.check(in == before, "data", "the input of the operation was changed", std::source_location::current(),
+    mpi.check(in == before, finding::data, "the input of the operation was changed", std::source_location::current(),
               level::advisory);
 }
 
@@ -234,7 +234,7 @@ ASSAY_TEST(coll, op_commutative, requirements{"coll.op.commutative"},
     for (auto const& o : all) {
         int commute = -7;
         mpi.ok(MPI_Op_commutative(o.op, &commute));
-        mpi.check(commute == 1, "own",
+        mpi.check(commute == 1, finding::value,
                   fmt::format("MPI_Op_commutative gives {} for {}, which commutes", commute, o.name));
     }
 }

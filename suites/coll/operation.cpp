@@ -47,8 +47,8 @@ case_op::case_op(test_run& run, bool large) : mpi(run), op(run.at(operations()))
 case_op::~case_op() {
     if (op.predefined()) return;
     mpi.ok(MPI_Op_free(&handle));
-    mpi.check(handle == MPI_OP_NULL, "own", "MPI_Op_free must set the handle to MPI_OP_NULL");
-    mpi.check(other_handles == 0, "own",
+    mpi.check(handle == MPI_OP_NULL, finding::value, "MPI_Op_free must set the handle to MPI_OP_NULL");
+    mpi.check(other_handles == 0, finding::value,
               "the function of the operation was called with another datatype than the call that reduces");
 }
 

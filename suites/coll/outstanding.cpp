@@ -134,13 +134,14 @@ void numbered::judge() {
                                       "alltoall",  "scan",      "reduce", "reduce_scatter_block",
                                       "scatter"};
     auto const wrong = std::mismatch(in_.begin(), in_.end(), expected_.begin());
-    mpi_.check(wrong.first == in_.end(), "data",
+    mpi_.check(wrong.first == in_.end(), finding::data,
                wrong.first == in_.end()
                    ? ""
                    : fmt::format("operation {}, a {}: element {} of the receive buffer is {}, expected {}", number_,
                                  names[static_cast<std::size_t>(number_ % kinds)], wrong.first - in_.begin(),
                                  *wrong.first, *wrong.second));
-    mpi_.check(out_ == contribution(rank_), "data", fmt::format("operation {} changed its send buffer", number_));
+    mpi_.check(out_ == contribution(rank_), finding::data,
+               fmt::format("operation {} changed its send buffer", number_));
 }
 
 namespace {
@@ -193,7 +194,7 @@ void finish_all(test_run& mpi, finish how, std::vector<MPI_Request>& requests) {
     std::vector<int> indices(requests.size()), times(requests.size(), 0);
     int done = 0, flag = 0;
     auto const completed = [&](int index) {
-        if (mpi.check(index >= 0 && index < n, "request", fmt::format("index {} of {} requests", index, n)))
+        if (mpi.check(index >= 0 && index < n, finding::request, fmt::format("index {} of {} requests", index, n)))
             ++times[static_cast<std::size_t>(index)];
         ++done;
     };
@@ -210,7 +211,8 @@ void finish_all(test_run& mpi, finish how, std::vector<MPI_Request>& requests) {
         for (auto& request : requests) {
             for (flag = 0; flag == 0 && mpi.ok(MPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE));)
                 if (flag == 0) sched_yield();
-            mpi.check(request != MPI_REQUEST_NULL, "request", "MPI_Request_get_status must not free the request");
+            mpi.check(request != MPI_REQUEST_NULL, finding::request,
+                      "MPI_Request_get_status must not free the request");
             mpi.ok(MPI_Wait(&request, MPI_STATUS_IGNORE));
         }
         return;
@@ -234,7 +236,7 @@ void finish_all(test_run& mpi, finish how, std::vector<MPI_Request>& requests) {
                             ? MPI_Waitsome(n, requests.data(), &some, indices.data(), MPI_STATUSES_IGNORE)
                             : MPI_Testsome(n, requests.data(), &some, indices.data(), MPI_STATUSES_IGNORE)))
                 return;
-            if (!mpi.check(some >= 0 && some <= n && (some > 0 || how == finish::testsome), "request",
+            if (!mpi.check(some >= 0 && some <= n && (some > 0 || how == finish::testsome), finding::request,
                            fmt::format("outcount {} while {} operations are outstanding", some, n - done)))
                 return;
             if (some == 0) sched_yield();
@@ -242,7 +244,7 @@ void finish_all(test_run& mpi, finish how, std::vector<MPI_Request>& requests) {
         }
         break;
     }
-    mpi.check(std::all_of(times.begin(), times.end(), [](int t) { return t == 1; }), "request",
+    mpi.check(std::all_of(times.begin(), times.end(), [](int t) { return t == 1; }), finding::request,
               "each request must be reported as completed exactly once");
 }
 
@@ -287,9 +289,9 @@ ASSAY_TEST(coll, meanwhile,
         mpi.ok(MPI_Allreduce(&mpi.rank, &sum, 1, MPI_INT, MPI_SUM, mpi.comm));
         mpi.ok(MPI_Bcast(&value, 1, MPI_INT, 0, mpi.comm));
         mpi.ok(MPI_Barrier(mpi.comm));
-        mpi.check(sum == mpi.size * (mpi.size - 1) / 2, "data",
+        mpi.check(sum == mpi.size * (mpi.size - 1) / 2, finding::data,
                   fmt::format("MPI_Allreduce among nonblocking operations gives {}", sum));
-        mpi.check(value == 4711, "data", fmt::format("MPI_Bcast among nonblocking operations gives {}", value));
+        mpi.check(value == 4711, finding::data, fmt::format("MPI_Bcast among nonblocking operations gives {}", value));
         break;
     }
     case meanwhile::message: {
@@ -341,7 +343,7 @@ ASSAY_TEST(coll, any_message, requirements{"coll.messages.separate"}, over(plain
         int token = 0;
         if (mpi.rank == 0) {
             mpi.ok(MPI_Request_get_status(receive, &flag, &status));
-            mpi.check(flag == 0, "order",
+            mpi.check(flag == 0, finding::order,
                       fmt::format("a receive with wildcards caught a message of a collective "
                                   "operation, tag {}",
                                   status.MPI_TAG));
@@ -452,12 +454,13 @@ ASSAY_TEST(coll, persistent_starts,
             auto status = poisoned_status();
             int flag = -7;
             mpi.ok(MPI_Test(&request, &flag, &status));
-            if (!mpi.check(flag == 1, "request", "MPI_Test of an inactive request must set flag to true")) return false;
+            if (!mpi.check(flag == 1, finding::request, "MPI_Test of an inactive request must set flag to true"))
+                return false;
             mpi.expect(status).empty();
             status = poisoned_status();
             mpi.ok(MPI_Wait(&request, &status));
             mpi.expect(status).empty();
-            mpi.check(request == before && request != MPI_REQUEST_NULL, "request",
+            mpi.check(request == before && request != MPI_REQUEST_NULL, finding::request,
                       "an inactive persistent request must stay");
         }
         return true;
@@ -517,22 +520,23 @@ ASSAY_TEST(coll, free_pending, requirements{"coll.pending.free"},
     auto const free_if = [&](bool now) {
         if (now == (what == freed::op)) {
             mpi.ok(MPI_Op_free(&op));
-            mpi.check(op == MPI_OP_NULL, "own", "MPI_Op_free must set the handle to MPI_OP_NULL");
+            mpi.check(op == MPI_OP_NULL, finding::value, "MPI_Op_free must set the handle to MPI_OP_NULL");
         }
         if (now == (what == freed::type)) {
             mpi.ok(MPI_Type_free(&pair));
-            mpi.check(pair == MPI_DATATYPE_NULL, "own", "MPI_Type_free must set the handle to MPI_DATATYPE_NULL");
+            mpi.check(pair == MPI_DATATYPE_NULL, finding::value,
+                      "MPI_Type_free must set the handle to MPI_DATATYPE_NULL");
         }
         if (now == (what == freed::comm)) {
             mpi.ok(MPI_Comm_free(&comm));
-            mpi.check(comm == MPI_COMM_NULL, "own", "MPI_Comm_free must set the handle to MPI_COMM_NULL");
+            mpi.check(comm == MPI_COMM_NULL, finding::value, "MPI_Comm_free must set the handle to MPI_COMM_NULL");
         }
     };
     free_if(true);
     mpi.ok(MPI_Wait(&request, MPI_STATUS_IGNORE));
     mpi.check_null(request);
     auto const wrong = std::mismatch(in.begin(), in.end(), expected.begin());
-    mpi.check(wrong.first == in.end(), "data",
+    mpi.check(wrong.first == in.end(), finding::data,
               wrong.first == in.end() ? ""
                                       : fmt::format("element {} of the sum is {}, expected {}",
                                                     wrong.first - in.begin(), *wrong.first, *wrong.second));

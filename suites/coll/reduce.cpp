@@ -80,6 +80,6 @@ ASSAY_TEST(coll, reduce_local,
 
     int commutes = -7;
     mpi.ok(MPI_Op_commutative(op, &commutes));
-    mpi.check(commutes == (op.op.kind != op_kind::affine), "own",
+    mpi.check(commutes == (op.op.kind != op_kind::affine), finding::value,
               "MPI_Op_commutative gives " + std::to_string(commutes));
 }

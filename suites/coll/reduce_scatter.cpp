@@ -118,13 +118,14 @@ ASSAY_TEST(coll, reduce_scatter_empty, requirements{"coll.reduce_scatter.empty",
             int right = 0;
             for (int from = 0; from < mpi.size; ++from) right += value(from, first + i, c.round);
             auto const found = in[static_cast<std::size_t>(i)];
-            if (!mpi.check(found == right, "data",
+            if (!mpi.check(found == right, finding::data,
                            "element " + std::to_string(i) + " of the sum is " + std::to_string(found) + ", expected " +
                                std::to_string(right)))
                 break;
         }
         if (!in_place) // an input that lay there may become anything
             for (auto i = static_cast<std::size_t>(own); i < in.size(); ++i)
-                if (!mpi.check(in[i] == poison, "guard", "the call wrote behind the block of this process")) break;
+                if (!mpi.check(in[i] == poison, finding::guard, "the call wrote behind the block of this process"))
+                    break;
     }
 }

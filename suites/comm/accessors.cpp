@@ -108,7 +108,7 @@ ASSAY_TEST(comm, compare,
     for (bool const swapped : {false, true}) {
         int result = -7;
         mpi.ok(MPI_Comm_compare(swapped ? with : mpi.comm, swapped ? mpi.comm : with, &result));
-        mpi.check(result == expected, "own",
+        mpi.check(result == expected, finding::value,
                   fmt::format("MPI_Comm_compare{} gives {} ({}), expected {}",
                               swapped ? ", its arguments exchanged," : "", name_of(result), result, name_of(expected)));
     }

@@ -55,13 +55,14 @@ constexpr std::intptr_t first_value = 0x1234567, second_value = 0x7654321;
 int make_key(test_run& mpi, journal& seen) {
     int key = MPI_KEYVAL_INVALID;
     mpi.ok(MPI_Comm_create_keyval(on_copy, on_delete, &key, &seen));
-    mpi.check(key != MPI_KEYVAL_INVALID, "own", "MPI_Comm_create_keyval gives MPI_KEYVAL_INVALID");
+    mpi.check(key != MPI_KEYVAL_INVALID, finding::value, "MPI_Comm_create_keyval gives MPI_KEYVAL_INVALID");
     return key;
 }
 
 void free_key(test_run& mpi, int& key, std::source_location where = std::source_location::current()) {
     mpi.ok(MPI_Comm_free_keyval(&key), where);
-    mpi.check(key == MPI_KEYVAL_INVALID, "own", "MPI_Comm_free_keyval must set the key to MPI_KEYVAL_INVALID", where);
+    mpi.check(key == MPI_KEYVAL_INVALID, finding::value, "MPI_Comm_free_keyval must set the key to MPI_KEYVAL_INVALID",
+              where);
 }
 
 // What is stored at `comm`; `expected` without a value: nothing.
@@ -71,12 +72,12 @@ void expect_value(test_run& mpi, MPI_Comm comm, int key, std::optional<std::intp
     int flag = -7;
     mpi.ok(MPI_Comm_get_attr(comm, key, &value, &flag), where);
     if (!mpi.check(
-            (flag != 0) == expected.has_value(), "own",
+            (flag != 0) == expected.has_value(), finding::value,
             fmt::format("{}: MPI_Comm_get_attr gives flag {}, expected {}", what, flag, expected ? "true" : "false"),
             where))
         return;
     if (expected)
-        mpi.check(number(value) == *expected, "own",
+        mpi.check(number(value) == *expected, finding::value,
                   fmt::format("{}: the attribute is {:#x}, expected {:#x}", what,
                               static_cast<std::uintptr_t>(number(value)), static_cast<std::uintptr_t>(*expected)),
                   where);
@@ -85,7 +86,7 @@ void expect_value(test_run& mpi, MPI_Comm comm, int key, std::optional<std::intp
 void expect_calls(test_run& mpi, journal const& seen, std::size_t copies, std::size_t removals, std::string const& when,
                   std::source_location where = std::source_location::current()) {
     mpi.check(
-        seen.copies.size() == copies && seen.removals.size() == removals, "own",
+        seen.copies.size() == copies && seen.removals.size() == removals, finding::value,
         fmt::format("{}: the copy callback was called {} times and the delete callback {} times, expected {} and {}",
                     when, seen.copies.size(), seen.removals.size(), copies, removals),
         where);
@@ -106,7 +107,7 @@ ASSAY_TEST(comm, attr_store,
            over(kinds()), thread_unsafe{}) {
     journal seen, other_seen;
     int key = make_key(mpi, seen), other = make_key(mpi, other_seen);
-    mpi.check(key != other, "own", fmt::format("two keys have the same value {}", key));
+    mpi.check(key != other, finding::value, fmt::format("two keys have the same value {}", key));
     MPI_Comm first = MPI_COMM_NULL, second = MPI_COMM_NULL;
     mpi.ok(MPI_Comm_dup(mpi.comm, &first));
     mpi.ok(MPI_Comm_dup(mpi.comm, &second));
@@ -122,7 +123,7 @@ ASSAY_TEST(comm, attr_store,
         if (stored > 0 && seen.removals.size() == stored)
             mpi.check(number(seen.removals.back().value) == last && seen.removals.back().key == key &&
                           seen.removals.back().from == first,
-                      "own",
+                      finding::value,
                       "the delete callback was given another value, key or communicator than that of the old value");
         last = value;
         ++stored;
@@ -167,7 +168,7 @@ ASSAY_TEST(comm, attr_copy,
     auto const asked_for = [&](journal const& seen, int key, std::intptr_t value, char const* which) {
         if (seen.copies.size() != 1) return;
         auto const& call = seen.copies[0];
-        mpi.check(call.from == base && call.key == key && number(call.value) == value, "own",
+        mpi.check(call.from == base && call.key == key && number(call.value) == value, finding::value,
                   fmt::format("the copy callback of the {} attribute was given another communicator, key ({}, expected "
                               "{}) or value ({:#x}, expected {:#x})",
                               which, call.key, key, static_cast<std::uintptr_t>(number(call.value)),
@@ -190,7 +191,7 @@ ASSAY_TEST(comm, attr_copy,
     expect_calls(mpi, changed, 1, 1, "freeing the duplicate (second)");
     expect_calls(mpi, dropped, 1, 0, "freeing the duplicate (third)");
     if (changed.removals.size() == 1)
-        mpi.check(number(changed.removals[0].value) == second_value + 5, "own",
+        mpi.check(number(changed.removals[0].value) == second_value + 5, finding::value,
                   "the delete callback was not given the value of the duplicate");
     free_communicator(mpi, base);
     expect_calls(mpi, dropped, 1, 1, "freeing the original (third)");
@@ -238,7 +239,7 @@ ASSAY_TEST(comm, attr_key_freed, requirements{"attr.keyval.free.in_use", "attr.k
     free_communicator(mpi, copy);
     expect_calls(mpi, seen, 1, 2, "freeing the duplicate after the key was freed");
     for (auto const& call : seen.removals)
-        mpi.check(number(call.value) == first_value, "own", "the delete callback was given another value");
+        mpi.check(number(call.value) == first_value, finding::value, "the delete callback was given another value");
 }
 
 // MPI_Comm_idup copies at the call, not at its completion.
@@ -296,7 +297,7 @@ ASSAY_TEST(comm, attr_not_inherited, requirements{"attr.not_inherited"}, over(ax
     case maker::cart_create: mpi.ok(MPI_Cart_create(base, 1, &extent, &period, 0, &made)); break;
     }
     expect_calls(mpi, seen, 0, 0, "making another communicator");
-    if (mpi.check(made != MPI_COMM_NULL, "own", "the new communicator is MPI_COMM_NULL"))
+    if (mpi.check(made != MPI_COMM_NULL, finding::value, "the new communicator is MPI_COMM_NULL"))
         expect_value(mpi, made, key, {}, "at a communicator that is no duplicate");
     free_communicator(mpi, made);
     free_communicator(mpi, base);
@@ -346,8 +347,8 @@ ASSAY_TEST(comm, attr_callback_fails, requirements{"attr.copy.failure", "attr.de
         break;
     }
     }
-    mpi.check(code != MPI_SUCCESS, "return", "the callback returned MPI_ERR_OTHER and the call MPI_SUCCESS");
-    mpi.check(!seen.copies.empty() || !seen.removals.empty(), "own", "the callback was not called");
+    mpi.check(code != MPI_SUCCESS, finding::return_, "the callback returned MPI_ERR_OTHER and the call MPI_SUCCESS");
+    mpi.check(!seen.copies.empty() || !seen.removals.empty(), finding::value, "the callback was not called");
     seen.copy_code = seen.delete_code = MPI_SUCCESS;
     if (code == MPI_SUCCESS && copy != MPI_COMM_NULL) free_communicator(mpi, copy);
     free_communicator(mpi, base);
@@ -370,7 +371,8 @@ ASSAY_TEST(comm, attr_many, requirements{"attr.keyval.unique", "attr.set_get", "
     }
     auto sorted = keys;
     std::sort(sorted.begin(), sorted.end());
-    mpi.check(std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end(), "own", "two of 100 keys are the same");
+    mpi.check(std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end(), finding::value,
+              "two of 100 keys are the same");
     MPI_Comm copy = duplicate(mpi, mpi.at(duplications()), base);
     for (int i = 0; i < many; ++i) {
         std::optional<std::intptr_t> expected;
@@ -387,7 +389,7 @@ ASSAY_TEST(comm, attr_invalid_key, requirements{"attr.keyval.invalid"}, over(wor
     void* value = nullptr;
     int flag = 0;
     auto const noticed = [&](int code, char const* call) {
-        mpi.check(code != MPI_SUCCESS, "return",
+        mpi.check(code != MPI_SUCCESS, finding::return_,
                   fmt::format("{} takes MPI_KEYVAL_INVALID for a key: MPI_SUCCESS", call),
                   std::source_location::current(), level::advisory);
     };
@@ -425,9 +427,9 @@ ASSAY_TEST(comm, attr_deprecated, requirements{"attr.deprecated", "attr.deprecat
     void* value = nullptr;
     int flag = -7;
     mpi.ok(MPI_Attr_get(copy, key, &value, &flag));
-    mpi.check(flag != 0 && number(value) == first_value + 3, "own", "MPI_Attr_get gives another value");
+    mpi.check(flag != 0 && number(value) == first_value + 3, finding::value, "MPI_Attr_get gives another value");
     mpi.ok(MPI_Attr_get(copy, staying, &value, &flag));
-    mpi.check(flag == 0, "own", "MPI_Attr_get finds an attribute that was not copied");
+    mpi.check(flag == 0, finding::value, "MPI_Attr_get finds an attribute that was not copied");
     mpi.ok(MPI_Attr_delete(copy, key));
     expect_calls(mpi, seen, 1, 1, "MPI_Attr_delete");
     expect_value(mpi, copy, key, {}, "after MPI_Attr_delete");
@@ -436,7 +438,7 @@ ASSAY_TEST(comm, attr_deprecated, requirements{"attr.deprecated", "attr.deprecat
     expect_calls(mpi, seen, 1, 2, "freeing both");
     for (int* k : {&key, &passing, &staying}) {
         mpi.ok(MPI_Keyval_free(k));
-        mpi.check(*k == MPI_KEYVAL_INVALID, "own", "MPI_Keyval_free must set the key to MPI_KEYVAL_INVALID");
+        mpi.check(*k == MPI_KEYVAL_INVALID, finding::value, "MPI_Keyval_free must set the key to MPI_KEYVAL_INVALID");
     }
 }
 #pragma GCC diagnostic pop
@@ -476,25 +478,27 @@ ASSAY_TEST(comm, attr_environment,
     int flag = -7;
     mpi.ok(MPI_Comm_get_attr(MPI_COMM_WORLD, key, &value, &flag));
     bool const there = flag != 0;
-    if (always && !mpi.check(there, "own", fmt::format("MPI_COMM_WORLD has no attribute {}", name))) return;
+    if (always && !mpi.check(there, finding::value, fmt::format("MPI_COMM_WORLD has no attribute {}", name))) return;
     // MPI_WTIME_IS_GLOBAL need not be there where it would be 0 (section 9.1.2.3).
     int const mine = there && value != nullptr ? *value : key == MPI_WTIME_IS_GLOBAL && !there ? 0 : -7;
     if (there) {
-        if (!mpi.check(value != nullptr, "own", fmt::format("{} is a null pointer, not the address of a number", name)))
+        if (!mpi.check(value != nullptr, finding::value,
+                       fmt::format("{} is a null pointer, not the address of a number", name)))
             return;
         switch (mpi.at(attributes)) {
-        case 0: mpi.check(mine >= 32767, "own", fmt::format("MPI_TAG_UB is {}: less than 32767", mine)); break;
+        case 0: mpi.check(mine >= 32767, finding::value, fmt::format("MPI_TAG_UB is {}: less than 32767", mine)); break;
         case 1:
-            mpi.check(mine == MPI_ANY_SOURCE || mine == MPI_PROC_NULL || (mine >= 0 && mine < mpi.size), "own",
+            mpi.check(mine == MPI_ANY_SOURCE || mine == MPI_PROC_NULL || (mine >= 0 && mine < mpi.size), finding::value,
                       fmt::format("MPI_IO is {}: no rank, MPI_ANY_SOURCE or MPI_PROC_NULL", mine));
             break;
         case 2:
-            mpi.check(mine == 0 || mine == 1, "own", fmt::format("MPI_WTIME_IS_GLOBAL is {}, not 0 or 1", mine));
+            mpi.check(mine == 0 || mine == 1, finding::value,
+                      fmt::format("MPI_WTIME_IS_GLOBAL is {}, not 0 or 1", mine));
             break;
-        case 3: mpi.check(mine > 0, "own", fmt::format("MPI_UNIVERSE_SIZE is {}", mine)); break;
-        case 4: mpi.check(mine >= 0, "own", fmt::format("MPI_APPNUM is {}", mine)); break;
+        case 3: mpi.check(mine > 0, finding::value, fmt::format("MPI_UNIVERSE_SIZE is {}", mine)); break;
+        case 4: mpi.check(mine >= 0, finding::value, fmt::format("MPI_APPNUM is {}", mine)); break;
         default:
-            mpi.check(mine >= MPI_ERR_LASTCODE, "own",
+            mpi.check(mine >= MPI_ERR_LASTCODE, finding::value,
                       fmt::format("MPI_LASTUSEDCODE is {}, less than MPI_ERR_LASTCODE ({})", mine, MPI_ERR_LASTCODE));
         }
     }
@@ -502,7 +506,7 @@ ASSAY_TEST(comm, attr_environment,
     std::vector<int> all(static_cast<std::size_t>(mpi.size), -8);
     mpi.ok(MPI_Allgather(&mine, 1, MPI_INT, all.data(), 1, MPI_INT, mpi.comm));
     if (mpi.at(attributes) == 0 || mpi.at(attributes) == 2)
-        mpi.check(std::all_of(all.begin(), all.end(), [mine](int one) { return one == mine; }), "own",
+        mpi.check(std::all_of(all.begin(), all.end(), [mine](int one) { return one == mine; }), finding::value,
                   fmt::format("{} differs between processes: {}", name, text(all)));
 }
 
@@ -534,7 +538,7 @@ ASSAY_TEST(comm, attr_disconnect, requirements{"attr.delete.on_disconnect"}, ove
     mpi.ok(MPI_Comm_disconnect(&comm));
     expect_calls(mpi, seen, 0, 1, "MPI_Comm_disconnect");
     for (auto const& call : seen.removals)
-        mpi.check(number(call.value) == first_value && call.key == key, "own",
+        mpi.check(number(call.value) == first_value && call.key == key, finding::value,
                   "the delete callback was given another value or key");
     free_key(mpi, key);
 }

@@ -49,7 +49,7 @@ axis_use few() {
 
 bool expect_number(test_run& mpi, long long got, long long expected, std::string const& what, level severity,
                    std::source_location where) {
-    return mpi.check(got == expected, "own", fmt::format("{} is {}, expected {}", what, got, expected), where,
+    return mpi.check(got == expected, finding::value, fmt::format("{} is {}, expected {}", what, got, expected), where,
                      severity);
 }
 
@@ -68,13 +68,14 @@ bool expect_group(test_run& mpi, MPI_Group group, processes const& expected, std
     group_handle world;
     mpi.ok(MPI_Comm_group(MPI_COMM_WORLD, world.address()), where);
     mpi.ok(MPI_Group_translate_ranks(group, size, ranks.data(), world, found.data()), where);
-    return mpi.check(found == expected, "order",
+    return mpi.check(found == expected, finding::order,
                      fmt::format("{}: its processes are {}, expected {}", what, text(found), text(expected)), where);
 }
 
 bool expect_communicator(test_run& mpi, MPI_Comm comm, processes const& local, processes const& remote,
                          std::string const& what, std::source_location where) {
-    if (!mpi.check(comm != MPI_COMM_NULL, "own", what + " is MPI_COMM_NULL on a process that is a member", where))
+    if (!mpi.check(comm != MPI_COMM_NULL, finding::value, what + " is MPI_COMM_NULL on a process that is a member",
+                   where))
         return false;
     mpi.ok(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), where);
     int const me = own_process(), np = mpi.the_job.np;
@@ -99,7 +100,7 @@ bool expect_communicator(test_run& mpi, MPI_Comm comm, processes const& local, p
     if (!mpi.ok(MPI_Allgather(&me, 1, MPI_INT, all.data(), 1, MPI_INT, comm), where)) return false;
     auto expected = is_inter ? remote : local;
     expected.resize(all.size(), -7);
-    return mpi.check(all == expected, "order",
+    return mpi.check(all == expected, finding::order,
                      fmt::format("{}: MPI_Allgather on it finds the processes {}, expected {} (-7: none)", what,
                                  text(all), text(expected)),
                      where) &&
@@ -109,8 +110,8 @@ bool expect_communicator(test_run& mpi, MPI_Comm comm, processes const& local, p
 void free_communicator(test_run& mpi, MPI_Comm& comm, std::source_location where) {
     if (comm == MPI_COMM_NULL) return;
     mpi.ok(MPI_Comm_free(&comm), where);
-    mpi.check(comm == MPI_COMM_NULL, "own", "a communicator that MPI_Comm_free freed must have become MPI_COMM_NULL",
-              where);
+    mpi.check(comm == MPI_COMM_NULL, finding::value,
+              "a communicator that MPI_Comm_free freed must have become MPI_COMM_NULL", where);
 }
 
 MPI_Group subgroup(test_run& mpi, MPI_Comm comm, std::vector<int> const& ranks) {

@@ -75,17 +75,17 @@ void make(test_run& mpi, creation how) {
             made == MPI_COMM_NULL || made == MPI_COMM_WORLD)
             break;
         mpi.ok(MPI_Comm_get_errhandler(made, &found));
-        mpi.check(found == MPI_ERRORS_RETURN, "own",
+        mpi.check(found == MPI_ERRORS_RETURN, finding::value,
                   "the communicator has another error handler than MPI_Comm_create_from_group was given");
         mpi.ok(MPI_Errhandler_free(&found));
         break;
     }
     }
     if (!member) {
-        mpi.check(made == MPI_COMM_NULL, "own", "a process outside of the group must get MPI_COMM_NULL");
+        mpi.check(made == MPI_COMM_NULL, finding::value, "a process outside of the group must get MPI_COMM_NULL");
         return;
     }
-    if (!mpi.check(made != MPI_COMM_WORLD, "own", "the new communicator was not written")) return;
+    if (!mpi.check(made != MPI_COMM_WORLD, finding::value, "the new communicator was not written")) return;
     expect_communicator(mpi, made, at_ranks(base, ranks), {}, "a communicator of the ranks " + text(ranks));
     free_communicator(mpi, made);
 }
@@ -133,7 +133,7 @@ ASSAY_TEST(comm, create_inter, requirements{"comm.create.inter", "comm.create.in
     if (!mpi.ok(MPI_Comm_create(mpi.comm, here.empty() ? MPI_GROUP_EMPTY : static_cast<MPI_Group>(group), &made)))
         return;
     if (there.empty() || !holds(here, mpi.rank)) {
-        mpi.check(made == MPI_COMM_NULL, "own",
+        mpi.check(made == MPI_COMM_NULL, finding::value,
                   there.empty() ? "the remote group is empty: MPI_Comm_create must give MPI_COMM_NULL"
                                 : "a process outside of the group must get MPI_COMM_NULL");
         return;

@@ -19,7 +19,7 @@ ASSAY_TEST(comm, dup, requirements{"comm.dup.group", "comm.idup", "comm.dup_with
            over(axis_use{&duplications()}, communicators::usable())) {
     MPI_Comm copy = duplicate(mpi, mpi.at(duplications()), mpi.comm);
     int result = -7;
-    if (!mpi.check(copy != MPI_COMM_NULL, "own", "the duplicate is MPI_COMM_NULL")) return;
+    if (!mpi.check(copy != MPI_COMM_NULL, finding::value, "the duplicate is MPI_COMM_NULL")) return;
     mpi.ok(MPI_Comm_compare(mpi.comm, copy, &result));
     expect_number(mpi, result, MPI_CONGRUENT, "MPI_Comm_compare of a communicator and its duplicate");
     expect_communicator(mpi, copy, local_of(mpi), remote_of(mpi), name_of(mpi.at(duplications())));
@@ -31,7 +31,7 @@ ASSAY_TEST(comm, dup, requirements{"comm.dup.group", "comm.idup", "comm.dup_with
 ASSAY_TEST(comm, dup_context, requirements{"comm.dup.context"},
            over(axis_use{&duplications()}, communicators::usable())) {
     MPI_Comm copy = duplicate(mpi, mpi.at(duplications()), mpi.comm);
-    if (!mpi.check(copy != MPI_COMM_NULL, "own", "the duplicate is MPI_COMM_NULL")) return;
+    if (!mpi.check(copy != MPI_COMM_NULL, finding::value, "the duplicate is MPI_COMM_NULL")) return;
     // Everybody to everybody: on an intercommunicator the groups may be of different sizes.
     auto const n = static_cast<std::size_t>(mpi.peers);
     std::vector<MPI_Request> requests;
@@ -85,7 +85,7 @@ ASSAY_TEST(comm, dup_errhandler, requirements{"comm.dup.errhandler"}, over(axis_
     mpi.ok(MPI_Comm_set_errhandler(base, mine));
     MPI_Comm copy = duplicate(mpi, mpi.at(duplications()), base);
     mpi.ok(MPI_Comm_get_errhandler(copy, &found));
-    mpi.check(found == mine, "own", "the duplicate has another error handler than the original");
+    mpi.check(found == mine, finding::value, "the duplicate has another error handler than the original");
     times_called = 0;
     MPI_Comm_call_errhandler(copy, MPI_ERR_OTHER);
     expect_number(mpi, times_called, 1, "how often the error handler of the duplicate was called");
@@ -119,7 +119,7 @@ ASSAY_TEST(comm, dup_many, requirements{"comm.dup.context", "comm.free.reuse"},
     for (auto& copy : copies) free_communicator(mpi, copy);
     for (int i = 0; i < rounds; ++i) {
         MPI_Comm copy = duplicate(mpi, how, mpi.comm);
-        if (!mpi.check(copy != MPI_COMM_NULL, "own", fmt::format("duplicate {} is MPI_COMM_NULL", i))) return;
+        if (!mpi.check(copy != MPI_COMM_NULL, finding::value, fmt::format("duplicate {} is MPI_COMM_NULL", i))) return;
         free_communicator(mpi, copy);
     }
 }

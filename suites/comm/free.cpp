@@ -71,12 +71,12 @@ ASSAY_TEST(comm, free_parent, requirements{"comm.free.parent", "comm.disconnect"
     if (mpi.at(endings) == ending::free) free_communicator(mpi, parent);
     else {
         mpi.ok(MPI_Comm_disconnect(&parent));
-        mpi.check(parent == MPI_COMM_NULL, "own", "MPI_Comm_disconnect must set the handle to MPI_COMM_NULL");
+        mpi.check(parent == MPI_COMM_NULL, finding::value, "MPI_Comm_disconnect must set the handle to MPI_COMM_NULL");
     }
     expect_communicator(mpi, child, local_of(mpi), remote_of(mpi), "a duplicate of a communicator that is gone");
     if (mpi.at(endings) == ending::free) free_communicator(mpi, child);
     else {
         mpi.ok(MPI_Comm_disconnect(&child));
-        mpi.check(child == MPI_COMM_NULL, "own", "MPI_Comm_disconnect must set the handle to MPI_COMM_NULL");
+        mpi.check(child == MPI_COMM_NULL, finding::value, "MPI_Comm_disconnect must set the handle to MPI_COMM_NULL");
     }
 }

@@ -65,7 +65,7 @@ public:
 
 void free_group(test_run& mpi, MPI_Group& group, std::source_location where = std::source_location::current()) {
     mpi.ok(MPI_Group_free(&group), where);
-    mpi.check(group == MPI_GROUP_NULL, "own", "a freed group must have become MPI_GROUP_NULL", where);
+    mpi.check(group == MPI_GROUP_NULL, finding::value, "a freed group must have become MPI_GROUP_NULL", where);
 }
 
 enum class set_call { join, intersection, difference };
@@ -135,12 +135,13 @@ ASSAY_TEST(comm, group_sets,
                 break;
             }
             auto const what = fmt::format("the ranks {} {} {}", text(left), sign, text(right));
-            bool fine = mpi.check(made != MPI_GROUP_NULL, "own", what + " give MPI_GROUP_NULL") &&
+            bool fine = mpi.check(made != MPI_GROUP_NULL, finding::value, what + " give MPI_GROUP_NULL") &&
                         expect_group(mpi, made, at_ranks(all.base, expected), what);
             if (fine && expected.empty()) {
                 int result = -7;
                 mpi.ok(MPI_Group_compare(made, MPI_GROUP_EMPTY, &result));
-                fine = mpi.check(result == MPI_IDENT, "own", what + " give a group that is not MPI_GROUP_EMPTY");
+                fine =
+                    mpi.check(result == MPI_IDENT, finding::value, what + " give a group that is not MPI_GROUP_EMPTY");
             }
             if (made != MPI_GROUP_NULL) free_group(mpi, made);
             if (!fine) return; // thousands more would say the same
@@ -160,7 +161,7 @@ ASSAY_TEST(comm, group_compare, requirements{"group.compare.ident", "group.compa
             int const expected = same_order ? MPI_IDENT : left == right ? MPI_SIMILAR : MPI_UNEQUAL;
             int result = -7;
             mpi.ok(MPI_Group_compare(all.groups[a], again.groups[b], &result));
-            if (!mpi.check(result == expected, "own",
+            if (!mpi.check(result == expected, finding::value,
                            fmt::format("{} gives {}, expected {}", what, result,
                                        same_order      ? "MPI_IDENT"
                                        : left == right ? "MPI_SIMILAR"
@@ -173,7 +174,7 @@ ASSAY_TEST(comm, group_compare, requirements{"group.compare.ident", "group.compa
     mpi.ok(MPI_Comm_group(mpi.comm, first.address()));
     mpi.ok(MPI_Comm_group(mpi.comm, second.address()));
     mpi.ok(MPI_Group_compare(first, second, &result));
-    mpi.check(result == MPI_IDENT, "own", "two groups of one communicator do not compare MPI_IDENT");
+    mpi.check(result == MPI_IDENT, finding::value, "two groups of one communicator do not compare MPI_IDENT");
 }
 
 ASSAY_TEST(comm, group_translate,
@@ -198,7 +199,7 @@ ASSAY_TEST(comm, group_translate,
             mpi.ok(MPI_Group_translate_ranks(all.groups[a], static_cast<int>(given.size()), given.data(), all.groups[b],
                                              got.data()));
             expected.push_back(-7);
-            if (!mpi.check(got == expected, "own",
+            if (!mpi.check(got == expected, finding::value,
                            fmt::format("MPI_Group_translate_ranks of {} from the processes {} to {} gives {}, expected "
                                        "{} (the last number lies behind the array; {} is MPI_PROC_NULL, {} "
                                        "MPI_UNDEFINED)",
@@ -226,12 +227,12 @@ ASSAY_TEST(comm, group_select,
     mpi.ok(MPI_Comm_group(mpi.comm, whole.address()));
     auto const examine = [&](MPI_Group made, std::vector<int> const& ranks, std::string const& given) {
         auto const expected = keeps ? ranks : without(everybody, ranks);
-        bool fine = mpi.check(made != MPI_GROUP_NULL, "own", given + ": the new group is MPI_GROUP_NULL") &&
+        bool fine = mpi.check(made != MPI_GROUP_NULL, finding::value, given + ": the new group is MPI_GROUP_NULL") &&
                     expect_group(mpi, made, at_ranks(base, expected), given);
         if (fine && ranks.empty()) {
             int result = -7;
             mpi.ok(MPI_Group_compare(made, keeps ? MPI_GROUP_EMPTY : static_cast<MPI_Group>(whole), &result));
-            fine = mpi.check(result == MPI_IDENT, "own",
+            fine = mpi.check(result == MPI_IDENT, finding::value,
                              given + (keeps ? ": not MPI_GROUP_EMPTY" : ": not the group that nothing was taken from"));
         }
         if (made != MPI_GROUP_NULL) free_group(mpi, made);
@@ -270,7 +271,7 @@ ASSAY_TEST(comm, group_empty, requirements{"group.empty", "group.size"}, over(wo
     int result = -7;
     mpi.ok(MPI_Group_compare(MPI_GROUP_EMPTY, MPI_GROUP_EMPTY, &result));
     expect_number(mpi, result, MPI_IDENT, "MPI_Group_compare of MPI_GROUP_EMPTY with itself");
-    mpi.check(MPI_GROUP_EMPTY != MPI_GROUP_NULL, "own", "MPI_GROUP_EMPTY must not be MPI_GROUP_NULL");
+    mpi.check(MPI_GROUP_EMPTY != MPI_GROUP_NULL, finding::value, "MPI_GROUP_EMPTY must not be MPI_GROUP_NULL");
 }
 
 ASSAY_TEST(comm, group_of_comm,
@@ -342,7 +343,7 @@ ASSAY_TEST(comm, group_misuse, requirements{"group.select.distinct", "group.sele
     case misuse::range_twice: code = MPI_Group_range_incl(whole, 2, again, &made); break;
     case misuse::range_beyond: code = MPI_Group_range_excl(whole, 1, outside, &made); break;
     }
-    mpi.check(code != MPI_SUCCESS, "return", "the wrong argument is not noticed: MPI_SUCCESS",
+    mpi.check(code != MPI_SUCCESS, finding::return_, "the wrong argument is not noticed: MPI_SUCCESS",
               std::source_location::current(), level::advisory);
     if (code == MPI_SUCCESS && made != MPI_GROUP_NULL) MPI_Group_free(&made);
 }

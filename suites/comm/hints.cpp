@@ -95,7 +95,7 @@ void communicate(test_run& mpi, MPI_Comm comm) {
         mpi.ok(MPI_Send(out.data(), n, MPI_INT, to, tag, comm));
         mpi.ok(MPI_Wait(&request, &status));
         mpi.expect(status).source(from).tag(tag).count(static_cast<std::size_t>(n), MPI_INT, sizeof(int));
-        mpi.check(in == expected, "data", fmt::format("a message of {} numbers arrives with others", n));
+        mpi.check(in == expected, finding::data, fmt::format("a message of {} numbers arrives with others", n));
     }
     int const one = 1;
     int sum = -7;
@@ -109,15 +109,15 @@ ASSAY_TEST(comm, hint, requirements{"comm.info.ignored", "comm.info.assertions",
            over(axis_use{&hints}, axis_use{&givings}, few())) {
     auto const given = mpi.at(hints);
     MPI_Comm comm = with_hint(mpi, given, mpi.at(givings));
-    if (!mpi.check(comm != MPI_COMM_NULL, "own", "the communicator with the hint is MPI_COMM_NULL")) return;
+    if (!mpi.check(comm != MPI_COMM_NULL, finding::value, "the communicator with the hint is MPI_COMM_NULL")) return;
     MPI_Info used = MPI_INFO_NULL;
     mpi.ok(MPI_Comm_get_info(comm, &used));
-    if (mpi.check(used != MPI_INFO_NULL, "info",
+    if (mpi.check(used != MPI_INFO_NULL, finding::info,
                   "MPI_Comm_get_info gives MPI_INFO_NULL: a new, maybe empty object is due")) {
         auto const value = value_of(mpi, used, given.key);
         // Ignored or not: a value that was never given is wrong. An assertion that is off by default may be said to be.
         bool const default_value = value == "false";
-        mpi.check(!value || *value == given.value || default_value, "info",
+        mpi.check(!value || *value == given.value || default_value, finding::info,
                   fmt::format("MPI_Comm_get_info gives {} = \"{}\", set was \"{}\"", given.key, value.value_or(""),
                               given.value));
         mpi.ok(MPI_Info_free(&used));
@@ -141,7 +141,7 @@ ASSAY_TEST(comm, hint_others_stay, requirements{"comm.info.others_stay", "comm.i
     mpi.ok(MPI_Comm_set_info(comm, other));
     mpi.ok(MPI_Info_free(&other));
     mpi.ok(MPI_Comm_get_info(comm, &after));
-    mpi.check(value_of(mpi, after, given.key) == value, "info",
+    mpi.check(value_of(mpi, after, given.key) == value, finding::info,
               fmt::format("{} was \"{}\" and is \"{}\" after another hint was set", given.key,
                           value.value_or("(not there)"), value_of(mpi, after, given.key).value_or("(not there)")));
     mpi.ok(MPI_Info_free(&after));
@@ -162,7 +162,7 @@ ASSAY_TEST(comm, hint_not_inherited, requirements{"comm.info.not_inherited"},
     mpi.ok(MPI_Comm_get_info(copy, &used));
     auto const without = value_of(mpi, expected, given.key), got = value_of(mpi, used, given.key);
     mpi.check(
-        got == without, "info",
+        got == without, finding::info,
         fmt::format("the duplicate of a communicator with {} = \"{}\" has \"{}\", without the hint it would be \"{}\"",
                     given.key, given.value, got.value_or("(not there)"), without.value_or("(not there)")));
     mpi.ok(MPI_Info_free(&expected));

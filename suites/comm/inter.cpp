@@ -75,7 +75,7 @@ ASSAY_TEST(comm, intercomm_create,
     MPI_Comm made = MPI_COMM_WORLD;
     bool const returned = mpi.ok(
         MPI_Intercomm_create(local, local_leader, leads ? mpi.comm : MPI_COMM_NULL, remote_leader, mpi.tag(1), &made));
-    if (returned && mpi.check(made != MPI_COMM_WORLD, "own", "the new communicator was not written")) {
+    if (returned && mpi.check(made != MPI_COMM_WORLD, finding::value, "the new communicator was not written")) {
         // The intracommunicator may go; the new one stays.
         free_communicator(mpi, local);
         expect_communicator(mpi, made, s.here, s.there, "MPI_Intercomm_create");
@@ -88,7 +88,7 @@ ASSAY_TEST(comm, intercomm_create_from_empty, requirements{"comm.intercomm_creat
     MPI_Comm made = MPI_COMM_WORLD;
     mpi.ok(MPI_Intercomm_create_from_groups(MPI_GROUP_EMPTY, 0, MPI_GROUP_EMPTY, 0, "assay.empty", MPI_INFO_NULL,
                                             MPI_ERRORS_RETURN, &made));
-    mpi.check(made == MPI_COMM_NULL, "own", "two empty groups must give MPI_COMM_NULL");
+    mpi.check(made == MPI_COMM_NULL, finding::value, "two empty groups must give MPI_COMM_NULL");
 }
 
 ASSAY_TEST(comm, intercomm_create_from_groups, requirements{"comm.intercomm_create_from_groups"},
@@ -103,7 +103,7 @@ ASSAY_TEST(comm, intercomm_create_from_groups, requirements{"comm.intercomm_crea
     auto const name = fmt::format("assay.inter.{}.{}", s.color, mpi.first_tag());
     if (!mpi.ok(MPI_Intercomm_create_from_groups(here, index(s.here), there, index(s.there), name.c_str(),
                                                  MPI_INFO_NULL, MPI_ERRORS_RETURN, &made)) ||
-        !mpi.check(made != MPI_COMM_WORLD, "own", "the new communicator was not written"))
+        !mpi.check(made != MPI_COMM_WORLD, finding::value, "the new communicator was not written"))
         return;
     expect_communicator(mpi, made, s.here, s.there, "MPI_Intercomm_create_from_groups");
     free_communicator(mpi, made);
@@ -138,7 +138,7 @@ ASSAY_TEST(comm, merge,
     // "the new inter-communicator", and there is none.
     MPI_Errhandler found = MPI_ERRHANDLER_NULL;
     mpi.ok(MPI_Comm_get_errhandler(made, &found));
-    mpi.check(found == MPI_ERRORS_RETURN, "own",
+    mpi.check(found == MPI_ERRORS_RETURN, finding::value,
               "the merged communicator has another error handler than the intercommunicator",
               std::source_location::current(), level::advisory);
     mpi.ok(MPI_Errhandler_free(&found));

@@ -17,15 +17,15 @@ void expect_name(test_run& mpi, MPI_Comm comm, std::string const& expected, std:
     int length = -7;
     if (!mpi.ok(MPI_Comm_get_name(comm, got, &length), where)) return;
     auto const* const end = static_cast<char const*>(std::memchr(got, 0, MPI_MAX_OBJECT_NAME));
-    if (!mpi.check(end != nullptr, "own", whose + ": MPI_Comm_get_name gives a string that does not end in time",
-                   where))
+    if (!mpi.check(end != nullptr, finding::value,
+                   whose + ": MPI_Comm_get_name gives a string that does not end in time", where))
         return;
     std::string const found(got, static_cast<std::size_t>(end - got));
-    mpi.check(found == expected, "own", fmt::format("{} has the name \"{}\", expected \"{}\"", whose, found, expected),
-              where);
+    mpi.check(found == expected, finding::value,
+              fmt::format("{} has the name \"{}\", expected \"{}\"", whose, found, expected), where);
     expect_number(mpi, length, static_cast<int>(found.size()), whose + ": the length of its name", level::must, where);
     for (auto i = static_cast<std::size_t>(MPI_MAX_OBJECT_NAME); i < sizeof got; ++i)
-        if (!mpi.check(got[i] == static_cast<char>(poison_byte), "guard",
+        if (!mpi.check(got[i] == static_cast<char>(poison_byte), finding::guard,
                        whose + ": MPI_Comm_get_name wrote behind MPI_MAX_OBJECT_NAME characters", where))
             break;
 }
@@ -35,7 +35,7 @@ void expect_name(test_run& mpi, MPI_Comm comm, std::string const& expected, std:
 ASSAY_TEST(comm, name_predefined, requirements{"name.predefined", "name.max"}, over(world_only())) {
     expect_name(mpi, MPI_COMM_WORLD, "MPI_COMM_WORLD", "MPI_COMM_WORLD");
     expect_name(mpi, MPI_COMM_SELF, "MPI_COMM_SELF", "MPI_COMM_SELF");
-    mpi.check(MPI_MAX_OBJECT_NAME >= 64, "own",
+    mpi.check(MPI_MAX_OBJECT_NAME >= 64, finding::value,
               fmt::format("MPI_MAX_OBJECT_NAME is {}, less than 64", MPI_MAX_OBJECT_NAME),
               std::source_location::current(), required_since(30));
 }

@@ -28,8 +28,9 @@ ASSAY_TEST(comm, session_group, requirements{"group.from_session", "group.from_s
     int const code = MPI_Group_from_session_pset(session, name, &group);
     if (which == process_set::none) {
         // Whether it is an error, too, is not said.
-        mpi.check(group == MPI_GROUP_NULL, "own", "the group of a set that does not exist is not MPI_GROUP_NULL");
-    } else if (mpi.ok(code) && mpi.check(group != MPI_GROUP_NULL && group != MPI_GROUP_EMPTY, "own",
+        mpi.check(group == MPI_GROUP_NULL, finding::value,
+                  "the group of a set that does not exist is not MPI_GROUP_NULL");
+    } else if (mpi.ok(code) && mpi.check(group != MPI_GROUP_NULL && group != MPI_GROUP_EMPTY, finding::value,
                                          fmt::format("there is no group of {}", name))) {
         bool const alone = which == process_set::self;
         int size = -7, rank = -7;
@@ -37,7 +38,7 @@ ASSAY_TEST(comm, session_group, requirements{"group.from_session", "group.from_s
         mpi.ok(MPI_Group_rank(group, &rank));
         bool const right =
             expect_number(mpi, size, alone ? 1 : mpi.size, fmt::format("the size of the group of {}", name));
-        mpi.check(rank >= 0 && rank < size, "own",
+        mpi.check(rank >= 0 && rank < size, finding::value,
                   fmt::format("the caller's rank in the group of {} is {}", name, rank));
         MPI_Comm made = MPI_COMM_NULL;
         auto const tag = fmt::format("assay.set.{}.{}", alone ? own_process() : -1, mpi.first_tag());
@@ -50,7 +51,7 @@ ASSAY_TEST(comm, session_group, requirements{"group.from_session", "group.from_s
             std::sort(all.begin(), all.end());
             for (int process = alone ? me : 0; process < (alone ? me + 1 : mpi.size); ++process)
                 expected.push_back(process);
-            mpi.check(all == expected, "own",
+            mpi.check(all == expected, finding::value,
                       fmt::format("the communicator of {} has the processes {}, expected {}", name, text(all),
                                   text(expected)));
             free_communicator(mpi, made);

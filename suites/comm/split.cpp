@@ -65,7 +65,7 @@ ASSAY_TEST(comm, split,
     MPI_Comm made = MPI_COMM_WORLD; // must be overwritten
     if (!mpi.ok(MPI_Comm_split(mpi.comm, color == none ? MPI_UNDEFINED : color, key_of(me, np), &made))) return;
     if (color == none || (mpi.inter && remote.empty())) {
-        mpi.check(made == MPI_COMM_NULL, "own",
+        mpi.check(made == MPI_COMM_NULL, finding::value,
                   color == none ? "the color is MPI_UNDEFINED: MPI_Comm_split must give MPI_COMM_NULL"
                                 : "the remote group has nobody of this color: MPI_Comm_split must give MPI_COMM_NULL");
         return;
@@ -109,19 +109,19 @@ processes look_at_split(test_run& mpi, MPI_Comm made, rule key_of, std::string c
     int size = -7, rank = -7;
     mpi.ok(MPI_Comm_size(made, &size));
     mpi.ok(MPI_Comm_rank(made, &rank));
-    if (!mpi.check(size >= 1 && size <= mpi.size && rank >= 0 && rank < size, "own",
+    if (!mpi.check(size >= 1 && size <= mpi.size && rank >= 0 && rank < size, finding::value,
                    fmt::format("{}: the caller is rank {} of {}, made of {} processes", what, rank, size, mpi.size)))
         return {};
     processes members(static_cast<std::size_t>(size), -7);
     mpi.ok(MPI_Allgather(&me, 1, MPI_INT, members.data(), 1, MPI_INT, made));
-    mpi.check(members[static_cast<std::size_t>(rank)] == me, "order",
+    mpi.check(members[static_cast<std::size_t>(rank)] == me, finding::order,
               fmt::format("{}: rank {} is process {}, the caller is {}", what, rank,
                           members[static_cast<std::size_t>(rank)], me));
     auto expected = local_of(mpi); // in the old order
     std::erase_if(expected,
                   [&](int process) { return std::find(members.begin(), members.end(), process) == members.end(); });
     std::stable_sort(expected.begin(), expected.end(), [&](int a, int b) { return key_of(a, np) < key_of(b, np); });
-    mpi.check(members == expected, "order",
+    mpi.check(members == expected, finding::order,
               fmt::format("{}: its processes are {}, by their keys {}", what, text(members), text(expected)));
     return members;
 }
@@ -139,11 +139,11 @@ ASSAY_TEST(comm, split_type, requirements{"comm.split_type.shared", "comm.split_
                                     MPI_INFO_NULL, &made)))
         return;
     if (outside) {
-        mpi.check(made == MPI_COMM_NULL, "own",
+        mpi.check(made == MPI_COMM_NULL, finding::value,
                   "the type is MPI_UNDEFINED: MPI_Comm_split_type must give MPI_COMM_NULL");
         return;
     }
-    if (!mpi.check(made != MPI_COMM_NULL, "own", "MPI_COMM_TYPE_SHARED gives MPI_COMM_NULL")) return;
+    if (!mpi.check(made != MPI_COMM_NULL, finding::value, "MPI_COMM_TYPE_SHARED gives MPI_COMM_NULL")) return;
     look_at_split(mpi, made, key_of, "MPI_COMM_TYPE_SHARED");
     // That they share memory: each writes what the next one reads.
     int size = 1, rank = 0;
@@ -158,7 +158,7 @@ ASSAY_TEST(comm, split_type, requirements{"comm.split_type.shared", "comm.split_
         *own = 100 + rank;
         mpi.ok(MPI_Win_fence(0, window));
         mpi.ok(MPI_Win_shared_query(window, (rank + 1) % size, &bytes, &unit, &next));
-        mpi.check(next != nullptr, "window", "MPI_Win_shared_query gives no address");
+        mpi.check(next != nullptr, finding::window, "MPI_Win_shared_query gives no address");
         if (next != nullptr)
             expect_number(mpi, *next, 100 + (rank + 1) % size, "what the next process wrote to the shared memory");
         mpi.ok(MPI_Win_fence(0, window));
@@ -185,9 +185,9 @@ ASSAY_TEST(comm, split_guided,
     if (info != MPI_INFO_NULL) mpi.ok(MPI_Info_free(&info));
     if (!returned) return;
     if (how != guide::shared) {
-        mpi.check(made == MPI_COMM_NULL, "own",
+        mpi.check(made == MPI_COMM_NULL, finding::value,
                   fmt::format("{} without a known resource must give MPI_COMM_NULL", named));
-    } else if (mpi.check(made != MPI_COMM_NULL, "own",
+    } else if (mpi.check(made != MPI_COMM_NULL, finding::value,
                          fmt::format("{} does not support the reserved resource mpi_shared_memory", named),
                          std::source_location::current(), level::advisory)) {
         auto const members = look_at_split(mpi, made, mpi.at(keys), "mpi_shared_memory");
@@ -196,7 +196,7 @@ ASSAY_TEST(comm, split_guided,
         int result = -7;
         mpi.ok(MPI_Comm_compare(made, shared, &result));
         mpi.check(
-            result == MPI_CONGRUENT, "own",
+            result == MPI_CONGRUENT, finding::value,
             fmt::format("mpi_shared_memory brings together {}, not what MPI_COMM_TYPE_SHARED does", text(members)));
         free_communicator(mpi, shared);
     }
@@ -210,22 +210,22 @@ ASSAY_TEST(comm, split_hw_unguided,
     mpi.ok(MPI_Info_create(&info));
     MPI_Comm made = MPI_COMM_WORLD;
     if (mpi.ok(MPI_Comm_split_type(mpi.comm, MPI_COMM_TYPE_HW_UNGUIDED, 0, info, &made)) && made != MPI_COMM_NULL &&
-        mpi.check(made != MPI_COMM_WORLD, "own", "MPI_Comm_split_type did not write the new communicator")) {
+        mpi.check(made != MPI_COMM_WORLD, finding::value, "MPI_Comm_split_type did not write the new communicator")) {
         auto const members = look_at_split(
             mpi, made, [](int, int) { return 0; }, "MPI_COMM_TYPE_HW_UNGUIDED");
         mpi.check(
-            static_cast<int>(members.size()) < mpi.size, "own",
+            static_cast<int>(members.size()) < mpi.size, finding::value,
             fmt::format("MPI_COMM_TYPE_HW_UNGUIDED gives all {} processes: it must be a strict subset", mpi.size));
         // The resource is named, and by all members alike.
         char name[200] = "";
         int flag = 0, room = sizeof name;
         mpi.ok(MPI_Info_get_string(info, "mpi_hw_resource_type", &room, name, &flag));
-        mpi.check(flag != 0, "info",
+        mpi.check(flag != 0, finding::info,
                   "mpi_hw_resource_type is not set where MPI_COMM_TYPE_HW_UNGUIDED gives a communicator");
         char first[200] = "";
         std::memcpy(first, name, sizeof name);
         mpi.ok(MPI_Bcast(first, sizeof first, MPI_CHAR, 0, made));
-        mpi.check(std::strcmp(first, name) == 0, "info",
+        mpi.check(std::strcmp(first, name) == 0, finding::info,
                   fmt::format("mpi_hw_resource_type is \"{}\", on rank 0 \"{}\"", name, first));
         free_communicator(mpi, made);
     }

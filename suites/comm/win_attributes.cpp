@@ -33,7 +33,7 @@ void expect_value(test_run& mpi, MPI_Win win, int key, std::intptr_t expected, c
     int flag = -7;
     mpi.ok(MPI_Win_get_attr(win, key, &value, &flag), where);
     auto const got = flag != 0 ? reinterpret_cast<std::intptr_t>(value) : 0;
-    mpi.check(got == expected, "own",
+    mpi.check(got == expected, finding::value,
               fmt::format("{}: the attribute is {}, expected {} (0: none)", when, got, expected), where);
 }
 
@@ -47,7 +47,7 @@ ASSAY_TEST(comm, win_attr,
     int key = MPI_KEYVAL_INVALID, silent = MPI_KEYVAL_INVALID;
     mpi.ok(MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, on_delete, &key, &seen));
     mpi.ok(MPI_Win_create_keyval(MPI_WIN_DUP_FN, MPI_WIN_NULL_DELETE_FN, &silent, nullptr));
-    mpi.check(key != MPI_KEYVAL_INVALID && silent != MPI_KEYVAL_INVALID && key != silent, "own",
+    mpi.check(key != MPI_KEYVAL_INVALID && silent != MPI_KEYVAL_INVALID && key != silent, finding::value,
               fmt::format("MPI_Win_create_keyval gives the keys {} and {}", key, silent));
     int memory[2] = {0, 0};
     MPI_Win win = MPI_WIN_NULL;
@@ -61,11 +61,11 @@ ASSAY_TEST(comm, win_attr,
     auto const called = [&](std::size_t times, std::intptr_t value, char const* when,
                             std::source_location where = std::source_location::current()) {
         mpi.check(
-            seen.size() == times, "own",
+            seen.size() == times, finding::value,
             fmt::format("{}: the delete callback was called {} times in all, expected {}", when, seen.size(), times),
             where);
         if (!seen.empty())
-            mpi.check(seen.back().value == value && seen.back().from == handle, "own",
+            mpi.check(seen.back().value == value && seen.back().from == handle, finding::value,
                       fmt::format("{}: the delete callback was given the value {}, expected {}, or another window",
                                   when, seen.back().value, value),
                       where);
@@ -82,7 +82,7 @@ ASSAY_TEST(comm, win_attr,
     // In use, it lives on.
     mpi.ok(MPI_Win_free_keyval(&key));
     mpi.ok(MPI_Win_free_keyval(&silent));
-    mpi.check(key == MPI_KEYVAL_INVALID && silent == MPI_KEYVAL_INVALID, "own",
+    mpi.check(key == MPI_KEYVAL_INVALID && silent == MPI_KEYVAL_INVALID, finding::value,
               "MPI_Win_free_keyval must set the key to MPI_KEYVAL_INVALID");
     called(2, 43, "MPI_Win_free_keyval");
     mpi.ok(MPI_Win_free(&win));

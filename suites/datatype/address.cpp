@@ -26,8 +26,9 @@ ASSAY_TEST(datatype, get_address, requirements{"datatype.get_address", "datatype
         mpi.ok(MPI_Get_address(where, &at));
         equal(mpi, fmt::format("the distance of {}", what), MPI_Aint_diff(at, base), expected);
         equal(mpi, fmt::format("the distance back from {}", what), MPI_Aint_diff(base, at), -expected);
-        mpi.check(MPI_Aint_add(base, expected) == at, "own", fmt::format("MPI_Aint_add does not lead to {}", what));
-        mpi.check(MPI_Aint_add(at, -expected) == base, "own",
+        mpi.check(MPI_Aint_add(base, expected) == at, finding::value,
+                  fmt::format("MPI_Aint_add does not lead to {}", what));
+        mpi.check(MPI_Aint_add(at, -expected) == base, finding::value,
                   fmt::format("MPI_Aint_add does not lead back from {}", what));
     };
     auto const* const first = reinterpret_cast<char const*>(&some);
@@ -41,7 +42,7 @@ ASSAY_TEST(datatype, get_address, requirements{"datatype.get_address", "datatype
          {static_cast<void const*>(&fixed), static_cast<void const*>(heap.data()), static_cast<void const*>(&some)}) {
         MPI_Aint absolute = -7;
         mpi.ok(MPI_Get_address(where, &absolute));
-        mpi.check(absolute == reinterpret_cast<MPI_Aint>(where), "own",
+        mpi.check(absolute == reinterpret_cast<MPI_Aint>(where), finding::value,
                   fmt::format("MPI_Get_address gives {:#x} for the address {}", absolute, where));
     }
 }
@@ -96,7 +97,7 @@ ASSAY_TEST(datatype, bottom, requirements{"datatype.bottom", "datatype.bottom.sc
     mpi.expect(status).count(1, in, 2 * sizeof(int) + 3 * sizeof(double) + sizeof(short));
     mpi.check(std::equal(fixed, fixed + 2, fixed_source) && std::equal(heap.begin(), heap.end(), heap_source) &&
                   local == local_source,
-              "data",
+              finding::data,
               fmt::format("got {}, {}, {}, {}, {}, {}, expected 3, -4, 0.5, -0.25, 8, 77", fixed[0], fixed[1], heap[0],
                           heap[1], heap[2], local));
 }

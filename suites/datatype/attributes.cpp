@@ -49,7 +49,7 @@ public:
                     MPI_Type_delete_attr_function* remove = deleting)
         : mpi_(mpi) {
         mpi.ok(MPI_Type_create_keyval(copy, remove, &key_, &at));
-        mpi.check(key_ != MPI_KEYVAL_INVALID, "own", "MPI_Type_create_keyval gives MPI_KEYVAL_INVALID");
+        mpi.check(key_ != MPI_KEYVAL_INVALID, finding::value, "MPI_Type_create_keyval gives MPI_KEYVAL_INVALID");
     }
     ~keyval() {
         if (key_ != MPI_KEYVAL_INVALID) free();
@@ -59,7 +59,7 @@ public:
     operator int() const { return key_; }
     void free() {
         mpi_.ok(MPI_Type_free_keyval(&key_));
-        mpi_.check(key_ == MPI_KEYVAL_INVALID, "own",
+        mpi_.check(key_ == MPI_KEYVAL_INVALID, finding::value,
                    "MPI_Type_free_keyval does not set the key to MPI_KEYVAL_INVALID");
         key_ = MPI_KEYVAL_INVALID;
     }
@@ -74,12 +74,12 @@ public:
         bool same = at.calls.size() == expected.size();
         for (std::size_t i = 0; same && i < expected.size(); ++i)
             same = at.calls[i].what == expected[i].what && at.calls[i].value == expected[i].value;
-        if (mpi_.check(same, "own",
+        if (mpi_.check(same, finding::value,
                        fmt::format("{}: the callbacks saw {}, expected {}", when, show(at.calls), show(expected))))
             for (std::size_t i = 0; i < expected.size(); ++i) {
-                mpi_.check(at.calls[i].key == key, "own",
+                mpi_.check(at.calls[i].key == key, finding::value,
                            fmt::format("{}: a callback got another key than its own", when));
-                mpi_.check(at.calls[i].type == expected[i].type, "own",
+                mpi_.check(at.calls[i].type == expected[i].type, finding::value,
                            fmt::format("{}: a callback got another datatype", when));
             }
         at.calls.clear();
@@ -96,7 +96,7 @@ void expect_value(test_run& mpi, MPI_Datatype type, int key, bool there, std::in
     void* got = value(-7);
     int flag = -7;
     mpi.ok(MPI_Type_get_attr(type, key, &got, &flag));
-    if (!mpi.check(there ? flag != 0 && flag != -7 : flag == 0, "own",
+    if (!mpi.check(there ? flag != 0 && flag != -7 : flag == 0, finding::value,
                    fmt::format("{}: flag is {}, expected {}", when, flag, there ? "true" : "false")))
         return;
     if (there) equal(mpi, when + ": the attribute", number(got), expected);
@@ -112,7 +112,7 @@ ASSAY_TEST(datatype, attributes,
                         "datatype.attr.delete", "datatype.attr.free"}) {
     own_type type(mpi, mine());
     keyval first(mpi), second(mpi);
-    mpi.check(first != second, "own", "two calls of MPI_Type_create_keyval gave the same key");
+    mpi.check(first != second, finding::value, "two calls of MPI_Type_create_keyval gave the same key");
     MPI_Datatype const handle = type;
     expect_value(mpi, type, first, false, 0, "before it was set");
     mpi.ok(MPI_Type_set_attr(type, first, value(17)));
@@ -263,7 +263,7 @@ ASSAY_TEST(datatype, attributes_refused, requirements{"datatype.attr.invalid_key
     mpi.ok(MPI_Type_set_attr(type, key, value(1)));
     MPI_Datatype copy = MPI_DATATYPE_NULL;
     int const code = MPI_Type_dup(type, &copy);
-    mpi.check(code != MPI_SUCCESS, "error", "MPI_Type_dup succeeds although a copy callback failed",
+    mpi.check(code != MPI_SUCCESS, finding::error, "MPI_Type_dup succeeds although a copy callback failed",
               std::source_location::current(), level::advisory);
     mpi.ok(MPI_Type_delete_attr(type, key));
     mpi.ok(MPI_Type_free_keyval(&key));

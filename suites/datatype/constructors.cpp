@@ -85,7 +85,7 @@ ASSAY_TEST(datatype, data,
         for (std::size_t k = 0; k < expected.size(); ++k)
             if (got[k] != expected[k]) {
                 mpi.check(
-                    false, "data",
+                    false, finding::data,
                     fmt::format("byte {} of the stream is {:#04x}, by the type map {:#04x}", k, got[k], expected[k]));
                 break;
             }

@@ -46,7 +46,7 @@ decoded envelope(test_run& mpi, MPI_Datatype type, decoder by) {
 bool same_numbers(test_run& mpi, char const* what, std::vector<std::int64_t> got, std::vector<std::int64_t> expected,
                   level severity = level::must) {
     return got == expected ||
-           mpi.check(false, "own", fmt::format("{} are {}, expected {}", what, list(got), list(expected)),
+           mpi.check(false, finding::value, fmt::format("{} are {}, expected {}", what, list(got), list(expected)),
                      std::source_location::current(), severity);
 }
 
@@ -97,16 +97,17 @@ ASSAY_TEST(datatype, contents,
     for (std::size_t k = 0; k < d.size(); ++k) {
         auto const what = fmt::format("datatype {} of the contents", k);
         if (how.old[k].is_predefined) {
-            mpi.check(d[k] == type.old()[k], "own", what + " is not the predefined datatype that it was made from");
+            mpi.check(d[k] == type.old()[k], finding::value,
+                      what + " is not the predefined datatype that it was made from");
             continue;
         }
-        if (!mpi.check(d[k] != MPI_DATATYPE_NULL, "own", what + " is MPI_DATATYPE_NULL")) continue;
+        if (!mpi.check(d[k] != MPI_DATATYPE_NULL, finding::value, what + " is MPI_DATATYPE_NULL")) continue;
         expect_bounds(mpi, d[k], query::plain, how.old[k].map, what);
         auto const was = envelope(mpi, type.old()[k], decoder::plain), is = envelope(mpi, d[k], decoder::plain);
         equal(mpi, "the combiner of " + what, is.combiner, was.combiner);
         // The caller has to free it, which must not harm the original.
         mpi.ok(MPI_Type_free(&d[k]));
-        mpi.check(d[k] == MPI_DATATYPE_NULL, "own", what + " is not MPI_DATATYPE_NULL after MPI_Type_free");
+        mpi.check(d[k] == MPI_DATATYPE_NULL, finding::value, what + " is not MPI_DATATYPE_NULL after MPI_Type_free");
         expect_bounds(mpi, type.old()[k], query::plain, how.old[k].map, "the datatype argument");
     }
     expect_bounds(mpi, type, query::plain, how.map, "the datatype, after its contents were freed");

@@ -117,7 +117,7 @@ ASSAY_TEST(datatype, elements,
                                            static_cast<std::ptrdiff_t>(i * run.type->size);
                     unsigned char const expected = seen < k ? 7 : poison_byte;
                     if (!std::all_of(at, at + run.type->size, [=](auto b) { return b == expected; })) {
-                        mpi.check(false, "data", fmt::format("basic element {}{} is wrong", seen, what));
+                        mpi.check(false, finding::data, fmt::format("basic element {}{} is wrong", seen, what));
                         return;
                     }
                 }

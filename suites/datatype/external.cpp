@@ -163,7 +163,7 @@ ASSAY_TEST(datatype, external32,
     auto const judge = [&](octets const& got, octets const& expected, char const* what) {
         for (std::size_t k = 0; k < expected.size(); ++k)
             if (got[k] != expected[k]) {
-                mpi.check(false, "data",
+                mpi.check(false, finding::data,
                           fmt::format("{}: byte {} is {:#04x}, expected {:#04x}", what, k, got[k], expected[k]));
                 return;
             }
@@ -230,7 +230,7 @@ ASSAY_TEST(datatype, external32_values,
         bool const same = std::equal(r.bytes.begin(), r.bytes.end(), out.begin());
         std::string text;
         for (std::size_t k = 0; k < r.bytes.size(); ++k) text += fmt::format(" {:02x}", out[k]);
-        mpi.check(same && at == static_cast<std::int64_t>(r.bytes.size()), "data",
+        mpi.check(same && at == static_cast<std::int64_t>(r.bytes.size()), finding::data,
                   fmt::format("{} is packed as{} ({} bytes)", r.name, text, at));
     }
     std::vector<int> const refused = {MPI_ERR_ARG, MPI_ERR_UNSUPPORTED_DATAREP, MPI_ERR_OTHER};

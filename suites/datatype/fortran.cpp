@@ -83,7 +83,7 @@ void expect_plain(test_run& mpi, MPI_Datatype type, int size, std::string const&
     for (std::size_t k = 0; k < out.size(); ++k) out[k] = static_cast<unsigned char>(1 + k % 60);
     mpi.ok(MPI_Sendrecv(out.data(), 3, type, 0, mpi.tag(), in.data(), 3, type, 0, mpi.tag(), MPI_COMM_SELF,
                         MPI_STATUS_IGNORE));
-    mpi.check(std::equal(out.begin(), out.end(), in.begin()) && in.back() == poison_byte, "data",
+    mpi.check(std::equal(out.begin(), out.end(), in.begin()) && in.back() == poison_byte, finding::data,
               "3 elements of " + what + " arrived changed");
 }
 
@@ -106,7 +106,7 @@ ASSAY_TEST(datatype, f90,
         return;
     }
     mpi.ok(make(k, &again));
-    mpi.check(type == again, "own", "a second call with the same arguments gave another handle",
+    mpi.check(type == again, finding::value, "a second call with the same arguments gave another handle",
               std::source_location::current(), level::advisory);
     // Predefined, though without a name: pre-committed, and the arguments can be decoded.
     int i = -7, a = -7, d = -7, combiner = -7;
@@ -140,14 +140,14 @@ ASSAY_TEST(datatype, match_size, requirements{"datatype.match_size", "datatype.m
         mpi.ok(code);
         return;
     }
-    if (!mpi.check(type != MPI_DATATYPE_NULL, "own", "MPI_Type_match_size gives MPI_DATATYPE_NULL")) return;
+    if (!mpi.check(type != MPI_DATATYPE_NULL, finding::value, "MPI_Type_match_size gives MPI_DATATYPE_NULL")) return;
     int i = -7, a = -7, d = -7, combiner = -7;
     mpi.ok(MPI_Type_get_envelope(type, &i, &a, &d, &combiner));
     equal(mpi, "the combiner", combiner, MPI_COMBINER_NAMED);
     expect_plain(mpi, type, m.size, "the datatype");
     MPI_Datatype again = MPI_DATATYPE_NULL;
     mpi.ok(MPI_Type_match_size(m.type_class, m.size, &again));
-    mpi.check(type == again, "own",
+    mpi.check(type == again, finding::value,
               "a second call gave another handle: it is to be a predefined datatype, not a duplicate");
 }
 
@@ -195,7 +195,8 @@ ASSAY_TEST(datatype, value_index,
     MPI_Datatype type = MPI_BYTE;
     if (!mpi.ok(MPI_Type_get_value_index(p.value(), p.index(), &type))) return;
     if (p.named != nullptr) {
-        mpi.check(type == p.named(), "own", "MPI_Type_get_value_index does not give the named datatype of this pair");
+        mpi.check(type == p.named(), finding::value,
+                  "MPI_Type_get_value_index does not give the named datatype of this pair");
         return;
     }
     // Whether an unnamed pair exists is up to the library.
@@ -210,21 +211,25 @@ ASSAY_TEST(datatype, value_index,
         int no_integer = 0;
         MPI_Aint no_address = 0;
         mpi.ok(MPI_Type_get_contents(type, 0, 0, 2, &no_integer, &no_address, old));
-        mpi.check(old[0] == p.value() && old[1] == p.index(), "own", "the contents are not the datatypes of the pair");
+        mpi.check(old[0] == p.value() && old[1] == p.index(), finding::value,
+                  "the contents are not the datatypes of the pair");
     }
     mpi.ok(MPI_Type_size(type, &size));
     equal(mpi, "the size", size, static_cast<std::int64_t>(p.value_size + p.index_size));
     MPI_Datatype again = MPI_DATATYPE_NULL;
     mpi.ok(MPI_Type_get_value_index(p.value(), p.index(), &again));
-    mpi.check(type == again, "own", "a second call gave another handle: the datatype is predefined, not a duplicate");
+    mpi.check(type == again, finding::value,
+              "a second call gave another handle: the datatype is predefined, not a duplicate");
 }
 
 ASSAY_TEST(datatype, value_index_none, requirements{"datatype.pair.none"},
            needs_procedures({"MPI_Type_get_value_index"})) {
     MPI_Datatype type = MPI_BYTE;
     mpi.ok(MPI_Type_get_value_index(MPI_INT, MPI_FLOAT, &type));
-    mpi.check(type == MPI_DATATYPE_NULL, "own", "there is no pair with a float as index: expected MPI_DATATYPE_NULL");
+    mpi.check(type == MPI_DATATYPE_NULL, finding::value,
+              "there is no pair with a float as index: expected MPI_DATATYPE_NULL");
     type = MPI_BYTE;
     mpi.ok(MPI_Type_get_value_index(MPI_C_DOUBLE_COMPLEX, MPI_INT, &type));
-    mpi.check(type == MPI_DATATYPE_NULL, "own", "MPI_MINLOC does not order complex values: expected MPI_DATATYPE_NULL");
+    mpi.check(type == MPI_DATATYPE_NULL, finding::value,
+              "MPI_MINLOC does not order complex values: expected MPI_DATATYPE_NULL");
 }

@@ -240,7 +240,7 @@ ASSAY_TEST(datatype, giant_contents, requirements{"datatype.contents.large"},
     int no_integer = 0;
     MPI_Aint no_address = 0;
     mpi.ok(MPI_Type_get_contents_c(type, 0, 0, 5, 1, &no_integer, &no_address, got, &old));
-    mpi.check(old == MPI_SHORT, "own", "the datatype of the contents is not MPI_SHORT");
+    mpi.check(old == MPI_SHORT, finding::value, "the datatype of the contents is not MPI_SHORT");
     std::sort(got, got + 5);
     MPI_Count const expected[5] = {-5 * billion, 1, 2, 3 * billion, 7 * billion};
     for (int k = 0; k < 5; ++k)
@@ -336,18 +336,19 @@ void move_bulk(test_run& mpi, bulk how) {
     } else {
         MPI_Count room = -7, end = 0, at = 0;
         mpi.ok(MPI_Pack_size_c(static_cast<MPI_Count>(total), MPI_BYTE, MPI_COMM_SELF, &room));
-        mpi.check(room >= static_cast<MPI_Count>(total), "own",
+        mpi.check(room >= static_cast<MPI_Count>(total), finding::value,
                   fmt::format("MPI_Pack_size_c gives {} for {} bytes", room, total));
         constexpr auto size = static_cast<MPI_Count>(folded::body + folded::tail);
         folded const unit;
         if (!unit.there()) mpi.unsupported("no memory that can be mapped over and over");
         mpi.ok(MPI_Pack_c(out.base(), static_cast<MPI_Count>(total), MPI_BYTE, unit.base(), size, &end, MPI_COMM_SELF));
-        mpi.check(end >= static_cast<MPI_Count>(total), "position",
+        mpi.check(end >= static_cast<MPI_Count>(total), finding::position,
                   fmt::format("MPI_Pack_c of {} bytes leads to {}", total, end));
         mpi.ok(MPI_Unpack_c(unit.base(), end, &at, in.base(), static_cast<MPI_Count>(total), MPI_BYTE, MPI_COMM_SELF));
         equal(mpi, "the position after MPI_Unpack_c", at, end);
     }
-    mpi.check(in.end()[-1] == 99, "data", fmt::format("byte {} is {}, expected 99", folded::body - 1, in.end()[-1]));
+    mpi.check(in.end()[-1] == 99, finding::data,
+              fmt::format("byte {} is {}, expected 99", folded::body - 1, in.end()[-1]));
     for (std::size_t k = 0; k < 2 * more; ++k) {
         int const expected = k < more ? static_cast<int>(100 + k) : poison_byte;
         if (!equal(mpi, fmt::format("byte {}", folded::body + k), in.end()[k], expected)) break;

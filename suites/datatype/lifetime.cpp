@@ -38,7 +38,8 @@ ASSAY_TEST(datatype, commit, requirements{"datatype.commit", "datatype.commit.ag
     MPI_Datatype const before = handle;
     for (int round = 0; round < 2; ++round) { // the second commit is a no-op
         mpi.ok(MPI_Type_commit(&handle));
-        mpi.check(handle == before, "own", fmt::format("MPI_Type_commit number {} changed the handle", round + 1));
+        mpi.check(handle == before, finding::value,
+                  fmt::format("MPI_Type_commit number {} changed the handle", round + 1));
         carry(mpi, how.map, type, type, round, round == 0 ? "after the first commit" : "after the second commit");
     }
     expect_bounds(mpi, type, query::plain, how.map, "the committed datatype");
@@ -48,7 +49,7 @@ ASSAY_TEST(datatype, commit_predefined, requirements{"datatype.commit.predefined
            over(only(type_axis(), [](datatype const& t) { return t.predefined; }))) {
     MPI_Datatype type = mpi.type;
     mpi.ok(MPI_Type_commit(&type));
-    mpi.check(type == mpi.type, "own", "MPI_Type_commit changed the handle of a predefined datatype");
+    mpi.check(type == mpi.type, finding::value, "MPI_Type_commit changed the handle of a predefined datatype");
     carry(mpi, mpi.map, mpi.type, type, 0, "after the commit");
 }
 
@@ -72,7 +73,8 @@ ASSAY_TEST(datatype, free_pending, requirements{"datatype.free", "datatype.free.
         mpi.ok(MPI_Start(&request));
     }
     mpi.ok(MPI_Type_free(&mine));
-    mpi.check(mine == MPI_DATATYPE_NULL, "own", "the handle of a freed datatype must have become MPI_DATATYPE_NULL");
+    mpi.check(mine == MPI_DATATYPE_NULL, finding::value,
+              "the handle of a freed datatype must have become MPI_DATATYPE_NULL");
     // A library that forgets the pending operation may give the memory of the datatype to these.
     std::vector<MPI_Datatype> others(8, MPI_DATATYPE_NULL);
     for (auto& t : others)
@@ -101,7 +103,8 @@ ASSAY_TEST(datatype, free_old, requirements{"datatype.free.derived", "datatype.b
     bool const there = mpi.ok((mpi.at(bindings()) == binding::large ? how.make_c : how.make)(old, &made));
     for (auto& o : old) {
         mpi.ok(MPI_Type_free(&o));
-        mpi.check(o == MPI_DATATYPE_NULL, "own", "the handle of a freed datatype must have become MPI_DATATYPE_NULL");
+        mpi.check(o == MPI_DATATYPE_NULL, finding::value,
+                  "the handle of a freed datatype must have become MPI_DATATYPE_NULL");
     }
     if (!there) return;
     own_type type(made);
@@ -128,7 +131,7 @@ ASSAY_TEST(datatype, dup, requirements{"datatype.dup", "datatype.dup.committed",
     {
         made_type type(mpi, how, mpi.at(bindings()));
         if (!type || !mpi.ok(MPI_Type_dup(type, &copy))) return;
-        mpi.check(copy != MPI_Datatype(type), "own", "the duplicate has the handle of its original");
+        mpi.check(copy != MPI_Datatype(type), finding::value, "the duplicate has the handle of its original");
         expect_bounds(mpi, copy, query::plain, how.map, "the duplicate");
         carry(mpi, how.map, copy, type, 0, "sent as the duplicate, which is committed as its original is");
         carry(mpi, how.map, type, copy, 1, "received as the duplicate");

@@ -74,12 +74,13 @@ text name_of(test_run& mpi, MPI_Datatype type, std::string const& what) {
     std::memset(got.chars, '#', sizeof got.chars);
     mpi.ok(MPI_Type_get_name(type, got.chars, &got.length));
     auto const* const end = static_cast<char const*>(std::memchr(got.chars, '\0', sizeof got.chars));
-    bool const sound =
-        mpi.check(end != nullptr && end - got.chars < MPI_MAX_OBJECT_NAME && end - got.chars == got.length, "own",
-                  fmt::format("the name of {} has length {} and ends after {} characters of at most {}", what,
-                              got.length, end == nullptr ? -1 : end - got.chars, MPI_MAX_OBJECT_NAME - 1));
+    bool const sound = mpi.check(
+        end != nullptr && end - got.chars < MPI_MAX_OBJECT_NAME && end - got.chars == got.length, finding::value,
+        fmt::format("the name of {} has length {} and ends after {} characters of at most {}", what, got.length,
+                    end == nullptr ? -1 : end - got.chars, MPI_MAX_OBJECT_NAME - 1));
     for (std::size_t i = MPI_MAX_OBJECT_NAME; i < sizeof got.chars; ++i)
-        if (!mpi.check(got.chars[i] == '#', "guard", "MPI_Type_get_name writes behind MPI_MAX_OBJECT_NAME characters"))
+        if (!mpi.check(got.chars[i] == '#', finding::guard,
+                       "MPI_Type_get_name writes behind MPI_MAX_OBJECT_NAME characters"))
             break;
     if (!sound) got.chars[0] = '\0';
     return got;
@@ -89,7 +90,7 @@ void expect_name(test_run& mpi, MPI_Datatype type, std::vector<std::string> cons
     auto const got = name_of(mpi, type, what);
     if (std::find(names.begin(), names.end(), got.chars) == names.end())
         mpi.check(
-            false, "own",
+            false, finding::value,
             fmt::format("the name of {} is \"{}\", expected \"{}\"", what, got.chars, fmt::join(names, "\" or \"")));
 }
 

@@ -97,13 +97,15 @@ ASSAY_TEST(datatype, pack,
     then.fill(next);
     std::int64_t room = -7;
     if (!mpi.ok(how.size(n, mpi.type, room))) return;
-    if (!mpi.check(room >= data, "own", fmt::format("MPI_Pack_size gives {} for {} bytes of data", room, data))) return;
+    if (!mpi.check(room >= data, finding::value,
+                   fmt::format("MPI_Pack_size gives {} for {} bytes of data", room, data)))
+        return;
     constexpr std::int64_t guard = 64;
     std::vector<unsigned char> unit(static_cast<std::size_t>(2 * room + guard), poison_byte);
     std::int64_t first = 0;
     mpi.ok(how.pack(out, n, mpi.type, unit.data(), 2 * room, first));
     if (!mpi.check(
-            first >= data && first <= room, "position",
+            first >= data && first <= room, finding::position,
             fmt::format("MPI_Pack moves the position from 0 to {}, which is not between {}, the data, and {}, what "
                         "MPI_Pack_size says",
                         first, data, room)))
@@ -111,14 +113,14 @@ ASSAY_TEST(datatype, pack,
     auto const before = unit;
     std::int64_t end = first;
     mpi.ok(how.pack(then, n, mpi.type, unit.data(), 2 * room, end));
-    if (!mpi.check(end - first >= data && end - first <= room, "position",
+    if (!mpi.check(end - first >= data && end - first <= room, finding::position,
                    fmt::format("MPI_Pack moves the position from {} to {}: by less than {} or more than {}", first, end,
                                data, room)))
         return;
-    mpi.check(std::equal(unit.begin(), unit.begin() + first, before.begin()), "data",
+    mpi.check(std::equal(unit.begin(), unit.begin() + first, before.begin()), finding::data,
               "the second MPI_Pack changed what the first one had packed");
     for (auto at = 2 * room; at < 2 * room + guard; ++at)
-        if (!mpi.check(unit[static_cast<std::size_t>(at)] == poison_byte, "guard",
+        if (!mpi.check(unit[static_cast<std::size_t>(at)] == poison_byte, finding::guard,
                        fmt::format("MPI_Pack wrote to byte {} of a unit of {} bytes", at, 2 * room)))
             return;
     out.expect_unchanged();
@@ -132,7 +134,7 @@ ASSAY_TEST(datatype, pack,
     mpi.ok(how.unpack(unit.data(), end, at, in, n, mpi.type));
     equal(mpi, "the position after MPI_Unpack of the second message", at, end);
     in.expect(next, mpi.elements, "the second message of the unit");
-    mpi.check(unit == packed, "data", "MPI_Unpack changed the packing unit");
+    mpi.check(unit == packed, finding::data, "MPI_Unpack changed the packing unit");
 }
 
 // One message packed at once is unpacked element by element, and the other way round (section 5.2: related calls).
@@ -184,7 +186,8 @@ ASSAY_TEST(datatype, pack_signature,
     mpi.ok(how.pack(&sent.d, 1, MPI_DOUBLE, unit.data(), 512, end));
     mpi.ok(how.pack(sent.c, 3, MPI_CHAR, unit.data(), 512, end));
     auto const judge = [&](record const& got, char const* what) {
-        mpi.check(got.i[0] == 11 && got.i[1] == -12 && got.d == 0.375 && std::memcmp(got.c, "xyz", 3) == 0, "data",
+        mpi.check(got.i[0] == 11 && got.i[1] == -12 && got.d == 0.375 && std::memcmp(got.c, "xyz", 3) == 0,
+                  finding::data,
                   fmt::format("{}: got {}, {}, {}, \"{}\", expected 11, -12, 0.375, \"xyz\"", what, got.i[0], got.i[1],
                               got.d, std::string(got.c, 3)));
     };
@@ -198,7 +201,8 @@ ASSAY_TEST(datatype, pack_signature,
                         &status));
     int length = -7;
     mpi.ok(MPI_Get_count(&status, MPI_PACKED, &length));
-    if (!mpi.check(length > 0 && length <= 512, "count", fmt::format("the message has {} bytes as MPI_PACKED", length)))
+    if (!mpi.check(length > 0 && length <= 512, finding::count,
+                   fmt::format("the message has {} bytes as MPI_PACKED", length)))
         return;
     got = {{-7, -7}, -7, {'-', '-', '-'}};
     mpi.ok(how.unpack(arrived.data(), length, at, got.i, 2, MPI_INT));
@@ -232,7 +236,7 @@ ASSAY_TEST(datatype, pack_bottom, requirements{"datatype.pack.bottom"}, over(axi
     mpi.ok(how.pack(MPI_BOTTOM, 1, out, unit.data(), 256, end));
     mpi.ok(how.unpack(unit.data(), end, at, MPI_BOTTOM, 1, in));
     mpi.check(
-        std::equal(numbers, numbers + 3, back) && real == real_back, "data",
+        std::equal(numbers, numbers + 3, back) && real == real_back, finding::data,
         fmt::format("from MPI_BOTTOM through a packing unit to MPI_BOTTOM: got {}, {}, {}, {}, expected 5, 6, 7, 0.625",
                     back[0], back[1], back[2], real_back));
 }
@@ -248,5 +252,5 @@ ASSAY_TEST(datatype, pack_size_undefined, requirements{"datatype.pack_size.undef
     if (!has_procedure("MPI_Pack_size_c")) return;
     MPI_Count large = -7;
     mpi.ok(MPI_Pack_size_c(3, type, MPI_COMM_SELF, &large));
-    mpi.check(large >= MPI_Count{3} << 32, "own", fmt::format("MPI_Pack_size_c of 12 GiB gives {}", large));
+    mpi.check(large >= MPI_Count{3} << 32, finding::value, fmt::format("MPI_Pack_size_c of 12 GiB gives {}", large));
 }

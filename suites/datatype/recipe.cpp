@@ -424,7 +424,7 @@ own_type::~own_type() {
 bool equal(test_run& mpi, std::string const& what, std::int64_t got, std::int64_t expected, std::source_location where,
            level severity) {
     return got == expected ||
-           mpi.check(false, "own", fmt::format("{} is {}, expected {}", what, got, expected), where, severity);
+           mpi.check(false, finding::value, fmt::format("{} is {}, expected {}", what, got, expected), where, severity);
 }
 
 std::string list(std::vector<std::int64_t> const& numbers) { return fmt::format("{}", fmt::join(numbers, ", ")); }
@@ -465,7 +465,7 @@ void expect_refused(test_run& mpi, int code, std::vector<int> const& classes, st
     int got = MPI_SUCCESS;
     if (code != MPI_SUCCESS) mpi.ok(MPI_Error_class(code, &got), where);
     if (std::find(classes.begin(), classes.end(), got) == classes.end())
-        mpi.check(false, "error",
+        mpi.check(false, finding::error,
                   fmt::format("{} gives {}, expected {}", what, code == MPI_SUCCESS ? "MPI_SUCCESS" : error_text(code),
                               error_text(classes.front())),
                   where, level::advisory);

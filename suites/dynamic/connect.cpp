@@ -25,8 +25,8 @@ port_name no_port() { return port_name(MPI_MAX_PORT_NAME + guard_size, static_ca
 bool ends_in_time(test_run& mpi, port_name const& name) {
     bool const guarded = std::all_of(name.begin() + MPI_MAX_PORT_NAME, name.end(),
                                      [](char c) { return c == static_cast<char>(poison_byte); });
-    mpi.check(guarded, "guard", "a port name was written beyond MPI_MAX_PORT_NAME characters");
-    return mpi.check(std::memchr(name.data(), 0, MPI_MAX_PORT_NAME) != nullptr, "own",
+    mpi.check(guarded, finding::guard, "a port name was written beyond MPI_MAX_PORT_NAME characters");
+    return mpi.check(std::memchr(name.data(), 0, MPI_MAX_PORT_NAME) != nullptr, finding::value,
                      "a port name does not end within MPI_MAX_PORT_NAME characters");
 }
 
@@ -134,7 +134,7 @@ ASSAY_TEST(dynamic, publish, requirements{"dynamic.port", "dynamic.publish"}, ov
     auto const look = [&] { return MPI_Lookup_name(service.data(), MPI_INFO_NULL, found.data()); };
     if (supported != 0 && port[0] != '\0') {
         if (seeker && mpi.ok(look()) && ends_in_time(mpi, found))
-            mpi.check(std::strcmp(found.data(), port.data()) == 0, "own",
+            mpi.check(std::strcmp(found.data(), port.data()) == 0, finding::value,
                       fmt::format("MPI_Lookup_name gives \"{}\", published was \"{}\"", found.data(), port.data()));
         mpi.ok(MPI_Barrier(mpi.comm));
         if (publisher) mpi.ok(MPI_Unpublish_name(service.data(), MPI_INFO_NULL, port.data()));
@@ -142,7 +142,7 @@ ASSAY_TEST(dynamic, publish, requirements{"dynamic.port", "dynamic.publish"}, ov
         if (seeker) {
             int error_class = MPI_SUCCESS;
             MPI_Error_class(look(), &error_class);
-            mpi.check(error_class == MPI_ERR_NAME, "return",
+            mpi.check(error_class == MPI_ERR_NAME, finding::return_,
                       "MPI_Lookup_name of a name that is not published gives " + error_text(error_class) +
                           ", not MPI_ERR_NAME");
         }

@@ -66,10 +66,10 @@ bool started(test_run& mpi, int code) {
 
 void check_codes(test_run& mpi, std::vector<int> const& codes, int n) {
     for (int i = 0; i < n; ++i)
-        mpi.check(codes[static_cast<std::size_t>(i)] == MPI_SUCCESS, "return",
+        mpi.check(codes[static_cast<std::size_t>(i)] == MPI_SUCCESS, finding::return_,
                   fmt::format("error code {} of {} started processes is {}, not MPI_SUCCESS", i, n,
                               codes[static_cast<std::size_t>(i)]));
-    mpi.check(codes.back() == poisoned_code, "guard",
+    mpi.check(codes.back() == poisoned_code, finding::guard,
               fmt::format("an error code was written behind the {} that there are", n));
 }
 
@@ -77,8 +77,8 @@ MPI_Comm to_parents(test_run& mpi) {
     MPI_Comm link = MPI_COMM_NULL, again = MPI_COMM_NULL;
     mpi.ok(MPI_Comm_get_parent(&link));
     mpi.ok(MPI_Comm_get_parent(&again));
-    mpi.check(link != MPI_COMM_NULL, "own", "MPI_Comm_get_parent gives MPI_COMM_NULL in a spawned process");
-    mpi.check(link == again, "own", "MPI_Comm_get_parent gives another handle the second time");
+    mpi.check(link != MPI_COMM_NULL, finding::value, "MPI_Comm_get_parent gives MPI_COMM_NULL in a spawned process");
+    mpi.check(link == again, finding::value, "MPI_Comm_get_parent gives another handle the second time");
     return link;
 }
 
@@ -91,7 +91,7 @@ void talk(test_run& mpi, MPI_Comm link, membership const& here) {
     if (inter == 1) mpi.ok(MPI_Comm_remote_size(link, &remote));
     if (!mpi.check(inter == (here.remote_size > 0 ? 1 : 0) && rank == here.rank && size == here.size &&
                        (here.remote_size == 0 || remote == here.remote_size),
-                   "own",
+                   finding::value,
                    fmt::format("rank/size/remote size are {}/{}/{}, by definition {}/{}/{}", rank, size, remote,
                                here.rank, here.size, here.remote_size)))
         return; // there may be nobody to talk to
@@ -101,13 +101,13 @@ void talk(test_run& mpi, MPI_Comm link, membership const& here) {
     for (int tag : across.used_tags()) {
         int flag = 0;
         mpi.ok(MPI_Iprobe(MPI_ANY_SOURCE, tag, link, &flag, MPI_STATUS_IGNORE));
-        mpi.check(flag == 0, "leftover", fmt::format("a message with tag {} is left that nobody received", tag));
+        mpi.check(flag == 0, finding::leftover, fmt::format("a message with tag {} is left that nobody received", tag));
     }
 }
 
 void disconnect(test_run& mpi, MPI_Comm& comm) {
     mpi.ok(MPI_Comm_disconnect(&comm));
-    mpi.check(comm == MPI_COMM_NULL, "own", "a disconnected communicator must have become MPI_COMM_NULL");
+    mpi.check(comm == MPI_COMM_NULL, finding::value, "a disconnected communicator must have become MPI_COMM_NULL");
 }
 
 void part(test_run& mpi, MPI_Comm link) {

@@ -37,16 +37,16 @@ std::vector<std::string> of(words w) {
 
 // What a spawned process knows of itself: number `rank` of `size`, of command `command`, with these arguments.
 void check_self(test_run& mpi, int size, int command, std::vector<std::string> const& arguments) {
-    mpi.check(mpi.size == size, "own",
+    mpi.check(mpi.size == size, finding::value,
               fmt::format("the MPI_COMM_WORLD of the spawned processes has {} members, not {}", mpi.size, size));
-    mpi.check(arguments_of_child() == arguments, "own",
+    mpi.check(arguments_of_child() == arguments, finding::value,
               fmt::format("the arguments are [{}], expected [{}]", fmt::join(arguments_of_child(), "] ["),
                           fmt::join(arguments, "] [")));
     int* number = nullptr;
     int flag = 0;
     mpi.ok(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_APPNUM, &number, &flag));
-    if (mpi.check(flag != 0, "own", "a spawned process has no MPI_APPNUM"))
-        mpi.check(*number == command, "own", fmt::format("MPI_APPNUM is {}, expected {}", *number, command));
+    if (mpi.check(flag != 0, finding::value, "a spawned process has no MPI_APPNUM"))
+        mpi.check(*number == command, finding::value, fmt::format("MPI_APPNUM is {}, expected {}", *number, command));
 }
 
 } // namespace
@@ -78,7 +78,8 @@ ASSAY_TEST(dynamic, spawn,
         if (array) check_codes(mpi, codes, n);
         MPI_Comm parent = link; // anything but MPI_COMM_NULL
         mpi.ok(MPI_Comm_get_parent(&parent));
-        mpi.check(parent == MPI_COMM_NULL, "own", "MPI_Comm_get_parent gives a communicator in a process not spawned");
+        mpi.check(parent == MPI_COMM_NULL, finding::value,
+                  "MPI_Comm_get_parent gives a communicator in a process not spawned");
     }
     membership const here = is_child() ? membership{.rank = mpi.rank, .size = n, .remote_size = ranks, .side = 1}
                                        : membership{.rank = mpi.rank, .size = ranks, .remote_size = n};
@@ -98,7 +99,7 @@ ASSAY_TEST(dynamic, spawn,
             if (is_child()) {
                 MPI_Comm parent = copy;
                 mpi.ok(MPI_Comm_get_parent(&parent));
-                mpi.check(parent == MPI_COMM_NULL, "own",
+                mpi.check(parent == MPI_COMM_NULL, finding::value,
                           "MPI_Comm_get_parent gives a communicator after that to the parents was disconnected");
             }
             link = copy;
@@ -163,11 +164,12 @@ ASSAY_TEST(dynamic, spawn_multiple,
 ASSAY_TEST(dynamic, universe, requirements{"dynamic.get_parent", "dynamic.universe_size"}, over(few_comms())) {
     MPI_Comm parent = MPI_COMM_SELF;
     mpi.ok(MPI_Comm_get_parent(&parent));
-    mpi.check(parent == MPI_COMM_NULL, "own", "MPI_Comm_get_parent gives a communicator in a process not spawned");
+    mpi.check(parent == MPI_COMM_NULL, finding::value,
+              "MPI_Comm_get_parent gives a communicator in a process not spawned");
     int* universe = nullptr;
     int flag = -7;
     mpi.ok(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_UNIVERSE_SIZE, &universe, &flag));
     // It need not be set.
-    if (mpi.check(flag != -7, "own", "MPI_Comm_get_attr did not set its flag") && flag != 0)
-        mpi.check(*universe >= 1, "own", fmt::format("MPI_UNIVERSE_SIZE is {}", *universe));
+    if (mpi.check(flag != -7, finding::value, "MPI_Comm_get_attr did not set its flag") && flag != 0)
+        mpi.check(*universe >= 1, finding::value, fmt::format("MPI_UNIVERSE_SIZE is {}", *universe));
 }

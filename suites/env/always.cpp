@@ -45,10 +45,10 @@ void versions(test_run& mpi) {
     int version = -7, subversion = -7, length = -7;
     std::array<char, MPI_MAX_LIBRARY_VERSION_STRING + 1> text{};
     succeeded(mpi, MPI_Get_version(&version, &subversion));
-    mpi.check(version >= 1 && version <= 5 && subversion >= 0 && subversion <= 3, "own",
+    mpi.check(version >= 1 && version <= 5 && subversion >= 0 && subversion <= 3, finding::value,
               fmt::format("MPI_Get_version gives {}.{}", version, subversion));
     succeeded(mpi, MPI_Get_library_version(text.data(), &length));
-    mpi.check(length > 0 && length == static_cast<int>(std::strlen(text.data())), "own",
+    mpi.check(length > 0 && length == static_cast<int>(std::strlen(text.data())), finding::value,
               fmt::format("MPI_Get_library_version gives the length {} for \"{}\"", length, text.data()));
 }
 
@@ -57,7 +57,7 @@ void expect_value(test_run& mpi, MPI_Info info, char const* key, char const* exp
     int length = static_cast<int>(value.size()), flag = -7;
     succeeded(mpi, MPI_Info_get_string(info, key, &length, value.data(), &flag));
     bool const there = expected != nullptr;
-    mpi.check(flag == static_cast<int>(there) && (!there || std::strcmp(value.data(), expected) == 0), "data",
+    mpi.check(flag == static_cast<int>(there) && (!there || std::strcmp(value.data(), expected) == 0), finding::data,
               fmt::format("MPI_Info_get_string of {} gives flag {} and \"{}\", expected {} and \"{}\"", key, flag,
                           value.data(), static_cast<int>(there), there ? expected : ""));
 }
@@ -76,14 +76,14 @@ void info(test_run& mpi) {
     expect_value(mpi, copy, "early", "bird");
     int keys = -7;
     succeeded(mpi, MPI_Info_get_nkeys(copy, &keys));
-    mpi.check(keys == 2, "own", fmt::format("MPI_Info_get_nkeys gives {}, expected 2", keys));
+    mpi.check(keys == 2, finding::value, fmt::format("MPI_Info_get_nkeys gives {}, expected 2", keys));
     std::array<char, MPI_MAX_INFO_KEY + 1> key{};
     succeeded(mpi, MPI_Info_get_nthkey(one, 0, key.data()));
-    mpi.check(std::strcmp(key.data(), "late") == 0, "data",
+    mpi.check(std::strcmp(key.data(), "late") == 0, finding::data,
               fmt::format("MPI_Info_get_nthkey gives \"{}\", expected \"late\"", key.data()));
     succeeded(mpi, MPI_Info_free(&one));
     succeeded(mpi, MPI_Info_free(&copy));
-    mpi.check(one == MPI_INFO_NULL && copy == MPI_INFO_NULL, "own",
+    mpi.check(one == MPI_INFO_NULL && copy == MPI_INFO_NULL, finding::value,
               "MPI_Info_free does not set the handle to MPI_INFO_NULL");
 }
 
@@ -93,9 +93,9 @@ void info_env(test_run& mpi) {
     auto const& arguments = arguments_of_main();
     if (!succeeded(mpi, MPI_Info_create_env(*arguments.count, *arguments.words, &made))) return;
     int keys = -7;
-    mpi.check(made != MPI_INFO_NULL, "own", "MPI_Info_create_env gives MPI_INFO_NULL");
+    mpi.check(made != MPI_INFO_NULL, finding::value, "MPI_Info_create_env gives MPI_INFO_NULL");
     succeeded(mpi, MPI_Info_get_nkeys(made, &keys));
-    mpi.check(keys >= 0, "own", fmt::format("MPI_Info_get_nkeys gives {}", keys));
+    mpi.check(keys >= 0, finding::value, fmt::format("MPI_Info_get_nkeys gives {}", keys));
     succeeded(mpi, MPI_Info_set(made, "mine", "too")); // it is the user's own
     expect_value(mpi, made, "mine", "too");
     succeeded(mpi, MPI_Info_free(&made));
@@ -107,10 +107,11 @@ void session_handler(test_run& mpi, bool freed) {
     need(mpi, "MPI_Session_create_errhandler");
     MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
     succeeded(mpi, MPI_Session_create_errhandler(on_session, &handler));
-    mpi.check(handler != MPI_ERRHANDLER_NULL, "own", "MPI_Session_create_errhandler gives MPI_ERRHANDLER_NULL");
+    mpi.check(handler != MPI_ERRHANDLER_NULL, finding::value,
+              "MPI_Session_create_errhandler gives MPI_ERRHANDLER_NULL");
     if (!freed) return;
     succeeded(mpi, MPI_Errhandler_free(&handler));
-    mpi.check(handler == MPI_ERRHANDLER_NULL, "own",
+    mpi.check(handler == MPI_ERRHANDLER_NULL, finding::value,
               "MPI_Errhandler_free does not set the handle to MPI_ERRHANDLER_NULL");
 }
 
@@ -120,7 +121,7 @@ void expect_text(test_run& mpi, int code, char const* expected, char const* what
     succeeded(mpi, MPI_Error_string(code, text.data(), &length));
     mpi.check(length == static_cast<int>(std::strlen(text.data())) &&
                   (expected == nullptr ? length > 0 : std::strcmp(text.data(), expected) == 0),
-              "data",
+              finding::data,
               fmt::format("MPI_Error_string of {} gives \"{}\", length {}; expected {}", what, text.data(), length,
                           expected == nullptr ? "some text" : expected));
 }
@@ -129,7 +130,8 @@ void error_text(test_run& mpi) {
     for (int code : {MPI_ERR_COMM, MPI_ERR_OTHER, MPI_SUCCESS}) {
         int error_class = -7;
         succeeded(mpi, MPI_Error_class(code, &error_class));
-        mpi.check(error_class == code, "error", fmt::format("MPI_Error_class of {} gives {}", code, error_class));
+        mpi.check(error_class == code, finding::error,
+                  fmt::format("MPI_Error_class of {} gives {}", code, error_class));
         expect_text(mpi, code, nullptr, "a class of MPI");
     }
 }
@@ -142,7 +144,7 @@ void error_codes(test_run& mpi, bool removal) {
     succeeded(mpi, MPI_Add_error_code(error_class, &code));
     succeeded(mpi, MPI_Add_error_string(code, "out of season"));
     succeeded(mpi, MPI_Error_class(code, &found));
-    mpi.check(error_class > MPI_ERR_LASTCODE && code > MPI_ERR_LASTCODE && found == error_class, "error",
+    mpi.check(error_class > MPI_ERR_LASTCODE && code > MPI_ERR_LASTCODE && found == error_class, finding::error,
               fmt::format("a new class is {}, a new code {}, and its class {}", error_class, code, found));
     expect_text(mpi, code, "out of season", "a code of the user");
     if (!removal) return;
@@ -158,11 +160,11 @@ void abi(test_run& mpi) {
     int major = -7, minor = -7;
     succeeded(mpi, MPI_Abi_get_version(&major, &minor));
     // -1 says that the library has no standard ABI.
-    mpi.check((major == -1 && minor == -1) || (major >= 1 && minor >= 0), "own",
+    mpi.check((major == -1 && minor == -1) || (major >= 1 && minor >= 0), finding::value,
               fmt::format("MPI_Abi_get_version gives {}.{}", major, minor));
     MPI_Info about = MPI_INFO_NULL;
     succeeded(mpi, MPI_Abi_get_info(&about));
-    if (mpi.check(about != MPI_INFO_NULL, "own", "MPI_Abi_get_info gives MPI_INFO_NULL"))
+    if (mpi.check(about != MPI_INFO_NULL, finding::value, "MPI_Abi_get_info gives MPI_INFO_NULL"))
         succeeded(mpi, MPI_Info_free(&about));
 }
 
@@ -194,7 +196,7 @@ ASSAY_TEST(env, always,
     call(mpi, mpi.at(topics));
     // It has not spoilt what comes.
     auto const world = initialize(mpi);
-    mpi.check(world.size == mpi.the_job.np, "own",
+    mpi.check(world.size == mpi.the_job.np, finding::value,
               fmt::format("MPI_COMM_WORLD has {} processes, {} were started", world.size, mpi.the_job.np));
     finalize(mpi);
 }

@@ -23,14 +23,14 @@ ASSAY_TEST(env, cart, requirements{"topology.cart_create", "topology.cart_map", 
     MPI_Comm grid = MPI_COMM_WORLD;
     if (mpi.ok(MPI_Cart_create(mpi.comm, 1, &dims, &period, 0, &grid))) {
         bool const member = mpi.rank < dims;
-        mpi.check((grid != MPI_COMM_NULL) == member, "own",
+        mpi.check((grid != MPI_COMM_NULL) == member, finding::value,
                   member ? "MPI_Cart_create gives MPI_COMM_NULL to a member of the grid"
                          : "MPI_Cart_create gives a communicator to a process outside of the grid");
         if (grid != MPI_COMM_NULL) {
             int rank = -7, coordinate = -7;
             mpi.ok(MPI_Comm_rank(grid, &rank));
             mpi.ok(MPI_Cart_coords(grid, rank, 1, &coordinate));
-            mpi.check(rank == mpi.rank && coordinate == mpi.rank, "own",
+            mpi.check(rank == mpi.rank && coordinate == mpi.rank, finding::value,
                       "rank and coordinate are " + std::to_string(rank) + " and " + std::to_string(coordinate) +
                           ", without reordering " + std::to_string(mpi.rank));
             mpi.ok(MPI_Comm_free(&grid));
@@ -41,12 +41,12 @@ ASSAY_TEST(env, cart, requirements{"topology.cart_create", "topology.cart_map", 
     // Any permutation will do: everybody looks at the ranks of all.
     std::vector<int> all(static_cast<std::size_t>(mpi.size), -7);
     mpi.ok(MPI_Allgather(&mapped, 1, MPI_INT, all.data(), 1, MPI_INT, mpi.comm));
-    mpi.check(std::count(all.begin(), all.end(), MPI_UNDEFINED) == left, "own",
+    mpi.check(std::count(all.begin(), all.end(), MPI_UNDEFINED) == left, finding::value,
               "MPI_Cart_map should give MPI_UNDEFINED to " + std::to_string(left) + " of the processes",
               std::source_location::current(), level::advisory);
     std::erase_if(all, [&](int rank) { return rank == MPI_UNDEFINED || rank >= dims; });
     std::sort(all.begin(), all.end());
     std::vector<int> expected(static_cast<std::size_t>(dims));
     std::iota(expected.begin(), expected.end(), 0);
-    mpi.check(all == expected, "own", "MPI_Cart_map must give each rank of the grid once");
+    mpi.check(all == expected, finding::value, "MPI_Cart_map must give each rank of the grid once");
 }

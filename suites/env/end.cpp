@@ -62,7 +62,7 @@ ASSAY_TEST(env, finalize_callbacks,
     }
     if (history == keys::replaced) {
         mpi.ok(MPI_Comm_set_attr(MPI_COMM_SELF, keyvals[0], &values[n]));
-        mpi.check(seen.order == std::vector{0}, "order",
+        mpi.check(seen.order == std::vector{0}, finding::order,
                   fmt::format("setting an attribute again called the callbacks of [{}], expected that of [0]",
                               fmt::join(seen.order, " ")));
         // Whether its place in the order is that of the first or of the last time it was set is not said.
@@ -79,19 +79,19 @@ ASSAY_TEST(env, finalize_callbacks,
     if (history == keys::replaced) {
         auto sorted = seen.order;
         std::sort(sorted.begin(), sorted.end());
-        mpi.check(sorted == std::vector{1, 2, 3, 4}, "order",
+        mpi.check(sorted == std::vector{1, 2, 3, 4}, finding::order,
                   fmt::format("MPI_Finalize called the callbacks of [{}], expected each of 4 3 2 1 once",
                               fmt::join(seen.order, " ")));
     } else {
-        mpi.check(seen.order == expected, "order",
+        mpi.check(seen.order == expected, finding::order,
                   fmt::format("MPI_Finalize called the callbacks of [{}], expected [{}]: the last one first",
                               fmt::join(seen.order, " "), fmt::join(expected, " ")));
     }
-    mpi.check(!seen.finalized, "own", "MPI_Finalized gives true in a callback of MPI_COMM_SELF");
-    mpi.check(!seen.comm_wrong, "own",
+    mpi.check(!seen.finalized, finding::value, "MPI_Finalized gives true in a callback of MPI_COMM_SELF");
+    mpi.check(!seen.comm_wrong, finding::value,
               "a callback got another communicator than MPI_COMM_SELF, or another extra state");
     if (!expected.empty())
-        mpi.check(seen.refused == 0 && seen.rank == world.rank, "own",
+        mpi.check(seen.refused == 0 && seen.rank == world.rank, finding::value,
                   fmt::format("in a callback MPI_Comm_rank of MPI_COMM_WORLD gave {} ({} calls failed), expected {}",
                               seen.rank, seen.refused, world.rank));
 }
@@ -141,7 +141,7 @@ ASSAY_TEST(env, finalize_messages, requirements{"env.finalize.completes_messages
         mpi.ok(MPI_Recv(data.data(), static_cast<int>(n), MPI_INT, partner, 5, MPI_COMM_WORLD, &status));
         mpi.expect(status).source(partner).tag(5).count(n, MPI_INT, sizeof(int));
         for (std::size_t i = 0; i < n; ++i)
-            if (!mpi.check(data[i] == value(partner, i), "data",
+            if (!mpi.check(data[i] == value(partner, i), finding::data,
                            fmt::format("element {} is {}, expected {}", i, data[i], value(partner, i))))
                 break;
     }

@@ -143,7 +143,7 @@ void count_errors(MPI_Comm*, int*, ...) { ++handled; }
 } // namespace
 
 ASSAY_TEST(env, freed_handle, requirements{"terms.handle.null_after_free"}, over(axis_use{&objects}), thread_unsafe{}) {
-    mpi.check(mpi.at(objects)(mpi), "own", "the handle of a freed object must be the null handle of its kind");
+    mpi.check(mpi.at(objects)(mpi), finding::value, "the handle of a freed object must be the null handle of its kind");
 }
 
 // Messages go around a ring of all processes.
@@ -160,7 +160,7 @@ ASSAY_TEST(env, freed_while_needed, requirements{"terms.handle.pending_after_fre
     auto const expect = [&](auto const& value) {
         for (std::size_t i = 0; i < n; ++i)
             if (in[i] != value(i)) {
-                mpi.check(false, "data", fmt::format("element {} is {}, expected {}", i, in[i], value(i)));
+                mpi.check(false, finding::data, fmt::format("element {} is {}, expected {}", i, in[i], value(i)));
                 return;
             }
     };
@@ -195,7 +195,7 @@ ASSAY_TEST(env, freed_while_needed, requirements{"terms.handle.pending_after_fre
         int heard = -7;
         mpi.ok(MPI_Sendrecv(&token, 1, MPI_INT, right, 3, &heard, 1, MPI_INT, left, 3, other, MPI_STATUS_IGNORE));
         mpi.check(
-            heard == -left - 1, "data",
+            heard == -left - 1, finding::data,
             fmt::format("a new communicator gives {}, expected {}: a message of the freed one?", heard, -left - 1));
         wait();
         if (other != MPI_COMM_NULL) mpi.ok(MPI_Comm_free(&other));
@@ -239,7 +239,7 @@ ASSAY_TEST(env, freed_while_needed, requirements{"terms.handle.pending_after_fre
         handled = 0;
         mpi.ok(MPI_Comm_call_errhandler(comm, MPI_ERR_OTHER));
         mpi.check(
-            handled == 1, "error",
+            handled == 1, finding::error,
             fmt::format("the error handler of the communicator, freed after it was set, was called {} times by one "
                         "MPI_Comm_call_errhandler",
                         handled));
@@ -254,7 +254,8 @@ ASSAY_TEST(env, freed_while_needed, requirements{"terms.handle.pending_after_fre
         mpi.ok(MPI_Comm_free(&comm));
         int size = -7;
         mpi.ok(MPI_Group_size(group, &size)); // a group does not need the communicator that it was taken from
-        mpi.check(size == mpi.size, "own", fmt::format("the group has {} members, expected {}", size, mpi.size));
+        mpi.check(size == mpi.size, finding::value,
+                  fmt::format("the group has {} members, expected {}", size, mpi.size));
         mpi.ok(MPI_Group_free(&group));
         ring(made, MPI_INT, count, MPI_INT, count);
         wait();
@@ -325,23 +326,23 @@ ASSAY_TEST(env, array_length, requirements{"terms.arrays.length"}, over(axis_use
             break;
         }
         if (index >= told)
-            mpi.check(false, "request",
+            mpi.check(false, finding::request,
                       fmt::format("index {} of a completed request; the call was told of {}", index, told));
     }
     for (std::size_t i = told; i < there; ++i) {
         mpi.check(statuses[i].MPI_SOURCE == poison.MPI_SOURCE && statuses[i].MPI_TAG == poison.MPI_TAG &&
                       statuses[i].MPI_ERROR == poison.MPI_ERROR && indices[i] == -7,
-                  "guard",
+                  finding::guard,
                   fmt::format("entry {} of the statuses or indices was written; the call was told of {}", i, told));
-        mpi.check(requests[i] == before[i], "request",
+        mpi.check(requests[i] == before[i], finding::request,
                   fmt::format("request {} was changed; the call was told of {}", i, told));
         if (w == lists::startall) {
-            mpi.check(in[i] == 0, "data",
+            mpi.check(in[i] == 0, finding::data,
                       fmt::format("receive {} was started by MPI_Startall with a count of {}", i, told));
             mpi.ok(MPI_Start(&requests[i]));
         }
         mpi.ok(MPI_Wait(&requests[i], MPI_STATUS_IGNORE));
-        mpi.check(in[i] == out, "data", fmt::format("receive {} holds {}, expected {}", i, in[i], out));
+        mpi.check(in[i] == out, finding::data, fmt::format("receive {} holds {}, expected {}", i, in[i], out));
     }
     mpi.ok(MPI_Waitall(there, sends.data(), MPI_STATUSES_IGNORE));
     for (auto& request : requests) mpi.ok(MPI_Request_free(&request));

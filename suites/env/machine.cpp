@@ -42,17 +42,17 @@ ASSAY_TEST(env, processor_name, requirements{"env.processor_name", "env.processo
     int length = -7, same = -7;
     mpi.ok(MPI_Get_processor_name(text.data(), &length));
     auto const end = std::find(text.begin(), text.begin() + MPI_MAX_PROCESSOR_NAME, '\0');
-    mpi.check(length > 0 && length < MPI_MAX_PROCESSOR_NAME && end - text.begin() == length, "own",
+    mpi.check(length > 0 && length < MPI_MAX_PROCESSOR_NAME && end - text.begin() == length, finding::value,
               fmt::format("MPI_Get_processor_name gives the length {} for a name of {} characters", length,
                           end - text.begin()));
     mpi.check(std::all_of(text.begin() + MPI_MAX_PROCESSOR_NAME, text.end(),
                           [](char c) { return c == static_cast<char>(poison_byte); }),
-              "guard", "MPI_Get_processor_name wrote behind MPI_MAX_PROCESSOR_NAME characters");
-    mpi.check(std::all_of(text.begin(), end, [](char c) { return static_cast<unsigned char>(c) >= 32; }), "data",
+              finding::guard, "MPI_Get_processor_name wrote behind MPI_MAX_PROCESSOR_NAME characters");
+    mpi.check(std::all_of(text.begin(), end, [](char c) { return static_cast<unsigned char>(c) >= 32; }), finding::data,
               "MPI_Get_processor_name gives characters that cannot be printed");
     // Processes of one node say the same, those of several do not; nobody moves while this runs.
     mpi.ok(MPI_Get_processor_name(again.data(), &same));
-    mpi.check(same == length && std::strncmp(text.data(), again.data(), MPI_MAX_PROCESSOR_NAME) == 0, "data",
+    mpi.check(same == length && std::strncmp(text.data(), again.data(), MPI_MAX_PROCESSOR_NAME) == 0, finding::data,
               fmt::format("MPI_Get_processor_name gives \"{}\", then \"{}\"", text.data(), again.data()),
               std::source_location::current(), level::advisory);
 }
@@ -61,19 +61,20 @@ ASSAY_TEST(env, hw_resources, requirements{"env.hw_resource_info", "env.hw_resou
            over(only(comm_axis(), is_world)), needs_procedures({"MPI_Get_hw_resource_info"})) {
     MPI_Info info = MPI_INFO_NULL, again = MPI_INFO_NULL;
     mpi.ok(MPI_Get_hw_resource_info(&info));
-    if (!mpi.check(info != MPI_INFO_NULL, "own", "MPI_Get_hw_resource_info gives MPI_INFO_NULL")) return;
+    if (!mpi.check(info != MPI_INFO_NULL, finding::value, "MPI_Get_hw_resource_info gives MPI_INFO_NULL")) return;
     auto const found = content(mpi, info);
     for (auto const& [key, value] : found) {
-        mpi.check(value == "true" || value == "false", "data",
+        mpi.check(value == "true" || value == "false", finding::data,
                   fmt::format("MPI_Get_hw_resource_info: {} is \"{}\", neither true nor false", key, value));
         auto const provider = key.find("://");
-        mpi.check(provider != std::string::npos && provider > 0 && provider + 3 < key.size(), "data",
+        mpi.check(provider != std::string::npos && provider > 0 && provider + 3 < key.size(), finding::data,
                   fmt::format("MPI_Get_hw_resource_info: the key {} is no URI: provider://type", key));
     }
     // It is a new object each time, and the user's to free.
     mpi.ok(MPI_Info_set(info, "mine", "1"));
     mpi.ok(MPI_Get_hw_resource_info(&again));
-    mpi.check(content(mpi, again).count("mine") == 0, "own", "MPI_Get_hw_resource_info gives the same object again");
+    mpi.check(content(mpi, again).count("mine") == 0, finding::value,
+              "MPI_Get_hw_resource_info gives the same object again");
     mpi.ok(MPI_Info_free(&info));
     mpi.ok(MPI_Info_free(&again));
     // What it names may be asked of MPI_Comm_split_type: the processes that are restricted to one instance together.
@@ -89,7 +90,7 @@ ASSAY_TEST(env, hw_resources, requirements{"env.hw_resource_info", "env.hw_resou
             part != MPI_COMM_NULL) {
             int size = -7;
             mpi.ok(MPI_Comm_size(part, &size));
-            mpi.check(size >= 1 && size <= mpi.size, "own",
+            mpi.check(size >= 1 && size <= mpi.size, finding::value,
                       fmt::format("MPI_COMM_TYPE_HW_GUIDED by {} gives {} of {} processes", key, size, mpi.size));
             mpi.ok(MPI_Comm_free(&part));
         }
@@ -120,13 +121,13 @@ ASSAY_TEST(env, alloc_kinds, requirements{"env.alloc_kinds", "env.alloc_kinds.sa
     };
     auto const world = of_comm(MPI_COMM_WORLD), self = of_comm(MPI_COMM_SELF);
     for (auto const* kind : {"mpi", "system"})
-        mpi.check(has_kind(world, kind), "own",
+        mpi.check(has_kind(world, kind), finding::value,
                   fmt::format("{} of MPI_COMM_WORLD is \"{}\", without the kind {}", kinds_key, world, kind));
-    mpi.check(self == world, "own",
+    mpi.check(self == world, finding::value,
               fmt::format("{} is \"{}\" on MPI_COMM_WORLD and \"{}\" on MPI_COMM_SELF", kinds_key, world, self));
     MPI_Comm copy = MPI_COMM_NULL;
     mpi.ok(MPI_Comm_dup(mpi.comm, &copy));
-    mpi.check(of_comm(copy) == world, "own",
+    mpi.check(of_comm(copy) == world, finding::value,
               fmt::format("{} is \"{}\" on MPI_COMM_WORLD and \"{}\" on a duplicate", kinds_key, world, of_comm(copy)));
     mpi.ok(MPI_Comm_free(&copy));
     MPI_Win window = MPI_WIN_NULL;
@@ -135,7 +136,7 @@ ASSAY_TEST(env, alloc_kinds, requirements{"env.alloc_kinds", "env.alloc_kinds.sa
     mpi.ok(MPI_Win_get_info(window, &info));
     auto of_window = content(mpi, info);
     mpi.check(
-        of_window[kinds_key] == world, "own",
+        of_window[kinds_key] == world, finding::value,
         fmt::format("{} is \"{}\" on MPI_COMM_WORLD and \"{}\" on a window", kinds_key, world, of_window[kinds_key]));
     mpi.ok(MPI_Info_free(&info));
     mpi.ok(MPI_Win_free(&window));
@@ -150,9 +151,9 @@ ASSAY_TEST(env, alloc_kinds, requirements{"env.alloc_kinds", "env.alloc_kinds.sa
     mpi.ok(MPI_Session_get_info(session, &info));
     auto of_session = content(mpi, info);
     for (auto const* kind : {"system", "mpi:alloc_mem"})
-        mpi.check(has_kind(of_session[kinds_key], kind), "own",
+        mpi.check(has_kind(of_session[kinds_key], kind), finding::value,
                   fmt::format("a session was asked for {} and has \"{}\"", kind, of_session[kinds_key]));
-    mpi.check(!has_kind(of_session[kinds_key], "assay_has_no_such_kind"), "own",
+    mpi.check(!has_kind(of_session[kinds_key], "assay_has_no_such_kind"), finding::value,
               "a session claims a memory kind that does not exist");
     mpi.ok(MPI_Info_free(&info));
     mpi.ok(MPI_Session_finalize(&session));
@@ -162,7 +163,7 @@ ASSAY_TEST(env, pcontrol, requirements{"env.pcontrol"}, over()) {
     for (int level : {0, 1, 2, 17, -3}) {
         // Further arguments belong to the profiling library, which none need be.
         int const code = MPI_Pcontrol(level, "assay", 4.5);
-        mpi.check(code == MPI_SUCCESS, "return", fmt::format("MPI_Pcontrol({}) returns {}", level, code));
+        mpi.check(code == MPI_SUCCESS, finding::return_, fmt::format("MPI_Pcontrol({}) returns {}", level, code));
     }
     mpi.ok(MPI_Pcontrol(1));
 }

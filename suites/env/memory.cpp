@@ -45,16 +45,17 @@ ASSAY_TEST(env, alloc_mem, requirements{"env.alloc_mem", "env.alloc_mem.alignmen
     for (auto& block : blocks) {
         mpi.ok(MPI_Alloc_mem(static_cast<MPI_Aint>(bytes), info, &block));
         if (bytes > 0 &&
-            !mpi.check(block != nullptr, "own", fmt::format("MPI_Alloc_mem of {} bytes gives NULL", bytes)))
+            !mpi.check(block != nullptr, finding::value, fmt::format("MPI_Alloc_mem of {} bytes gives NULL", bytes)))
             break;
         if (bytes > 0) {
             // A smaller alignment than the default may be asked for, and may be given.
-            mpi.check((wanted > 0 && wanted < 16) || aligned(block, alignof(std::max_align_t)), "own",
+            mpi.check((wanted > 0 && wanted < 16) || aligned(block, alignof(std::max_align_t)), finding::value,
                       fmt::format("MPI_Alloc_mem gives {}, which suits no {}-byte datatype", fmt::ptr(block),
                                   alignof(std::max_align_t)));
             // Since MPI-4.0; before, the key was unknown. A hint may be ignored (section 10).
             mpi.check(
-                wanted == 0 || followed_version() < 40 || aligned(block, static_cast<std::size_t>(wanted)), "own",
+                wanted == 0 || followed_version() < 40 || aligned(block, static_cast<std::size_t>(wanted)),
+                finding::value,
                 fmt::format("MPI_Alloc_mem gives {} under mpi_minimum_memory_alignment={}", fmt::ptr(block), wanted),
                 std::source_location::current(), level::advisory);
         }
@@ -65,7 +66,8 @@ ASSAY_TEST(env, alloc_mem, requirements{"env.alloc_mem", "env.alloc_mem.alignmen
     for (std::size_t b = 0; b < blocks.size(); ++b)
         for (std::size_t i = 0; blocks[b] != nullptr && i < bytes; ++i)
             if (blocks[b][i] != static_cast<unsigned char>(i * 31 + b)) {
-                mpi.check(false, "data", fmt::format("byte {} of block {} was overwritten by another block", i, b));
+                mpi.check(false, finding::data,
+                          fmt::format("byte {} of block {} was overwritten by another block", i, b));
                 break;
             }
     for (auto* block : blocks)
@@ -80,7 +82,7 @@ ASSAY_TEST(env, alloc_mem_messages, requirements{"env.alloc_mem.messages"},
     unsigned char *out = nullptr, *in = nullptr;
     mpi.ok(MPI_Alloc_mem(n + 1, MPI_INFO_NULL, &out));
     mpi.ok(MPI_Alloc_mem(n + 1, MPI_INFO_NULL, &in));
-    if (!mpi.check(out != nullptr && in != nullptr, "own", "MPI_Alloc_mem gives NULL") || out == nullptr ||
+    if (!mpi.check(out != nullptr && in != nullptr, finding::value, "MPI_Alloc_mem gives NULL") || out == nullptr ||
         in == nullptr)
         return;
     int const to = (mpi.rank + 1) % mpi.size, from = (mpi.rank + mpi.size - 1) % mpi.size;
@@ -89,11 +91,11 @@ ASSAY_TEST(env, alloc_mem_messages, requirements{"env.alloc_mem.messages"},
     mpi.ok(
         MPI_Sendrecv(out, n, MPI_BYTE, to, mpi.tag(), in, n, MPI_BYTE, from, mpi.tag(), mpi.comm, MPI_STATUS_IGNORE));
     for (int i = 0; i < n; ++i)
-        if (!mpi.check(in[i] == static_cast<unsigned char>(i * 7 + from), "data",
+        if (!mpi.check(in[i] == static_cast<unsigned char>(i * 7 + from), finding::data,
                        fmt::format("byte {} of a message into memory of MPI_Alloc_mem is {}, expected {}", i, in[i],
                                    static_cast<unsigned char>(i * 7 + from))))
             break;
-    mpi.check(in[n] == poison_byte, "guard", "a message went beyond its end");
+    mpi.check(in[n] == poison_byte, finding::guard, "a message went beyond its end");
     mpi.ok(MPI_Free_mem(out));
     mpi.ok(MPI_Free_mem(in));
 }
@@ -122,19 +124,19 @@ ASSAY_TEST(env, alloc_mem_again, requirements{"env.free_mem"}, over(), thread_un
         if (i == 0) before = address_space(); // libraries may keep a pool
     }
     long const grown = address_space() - before;
-    mpi.check(grown < mib * rounds / 4, "own",
+    mpi.check(grown < mib * rounds / 4, finding::value,
               fmt::format("{} blocks of {} MiB were freed, and the process has grown by {} MiB", rounds, mib, grown));
 }
 
 ASSAY_TEST(env, alloc_mem_exhausted, requirements{"env.alloc_mem.no_mem"}, over()) {
     void* block = nullptr;
     int const code = MPI_Alloc_mem(std::numeric_limits<MPI_Aint>::max() / 2, MPI_INFO_NULL, &block);
-    mpi.check(code != MPI_SUCCESS, "return", "MPI_Alloc_mem of more memory than there can be succeeds",
+    mpi.check(code != MPI_SUCCESS, finding::return_, "MPI_Alloc_mem of more memory than there can be succeeds",
               std::source_location::current(), level::advisory);
     if (code == MPI_SUCCESS) return;
     int error_class = -7;
     mpi.ok(MPI_Error_class(code, &error_class));
-    mpi.check(error_class == MPI_ERR_NO_MEM, "error",
+    mpi.check(error_class == MPI_ERR_NO_MEM, finding::error,
               "MPI_Alloc_mem of too much memory raises " + error_text(code) + ", expected MPI_ERR_NO_MEM",
               std::source_location::current(), level::advisory);
 }

@@ -97,7 +97,7 @@ void occupy(test_run& mpi, busy how) {
         default: break;
         }
     }
-    mpi.check(got == token, "data", fmt::format("the other message holds {}, expected {}", got, token));
+    mpi.check(got == token, finding::data, fmt::format("the other message holds {}, expected {}", got, token));
 }
 
 } // namespace
@@ -157,7 +157,7 @@ ASSAY_TEST(env, progress, requirements{"terms.progress.blocked", "terms.progress
     if (receives)
         for (std::size_t i = 0; i < length; ++i)
             if (data[i] != number(i)) {
-                mpi.check(false, "data", fmt::format("element {} is {}, expected {}", i, data[i], number(i)));
+                mpi.check(false, finding::data, fmt::format("element {} is {}, expected {}", i, data[i], number(i)));
                 break;
             }
 }

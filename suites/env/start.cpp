@@ -33,9 +33,9 @@ void expect_state(test_run& mpi, char const* when, bool initialized, bool finali
     succeeded(mpi, MPI_Initialized(&is_initialized));
     succeeded(mpi, MPI_Finalized(&is_finalized));
     mpi.check(
-        is_initialized == static_cast<int>(initialized), "own",
+        is_initialized == static_cast<int>(initialized), finding::value,
         fmt::format("MPI_Initialized gives {} {}, expected {}", is_initialized, when, static_cast<int>(initialized)));
-    mpi.check(is_finalized == static_cast<int>(finalized), "own",
+    mpi.check(is_finalized == static_cast<int>(finalized), finding::value,
               fmt::format("MPI_Finalized gives {} {}, expected {}", is_finalized, when, static_cast<int>(finalized)));
 }
 
@@ -49,7 +49,8 @@ void ring(test_run& mpi, world_place const& world) {
     int got = -7;
     mpi.ok(MPI_Sendrecv(&sent, 1, MPI_INT, (world.rank + 1) % world.size, 3, &got, 1, MPI_INT, from, 3, MPI_COMM_WORLD,
                         MPI_STATUS_IGNORE));
-    mpi.check(got == 1000 + from, "data", fmt::format("received {} from rank {}, expected {}", got, from, 1000 + from));
+    mpi.check(got == 1000 + from, finding::data,
+              fmt::format("received {} from rank {}, expected {}", got, from, 1000 + from));
 }
 
 } // namespace
@@ -75,26 +76,27 @@ ASSAY_TEST(env, start,
     expect_state(mpi, "behind MPI_Init", true, false);
     int queried = -7, main_thread = -7;
     mpi.ok(MPI_Query_thread(&queried));
-    mpi.check(is_level(queried), "own", fmt::format("MPI_Query_thread gives {}, which is no level", queried));
+    mpi.check(is_level(queried), finding::value, fmt::format("MPI_Query_thread gives {}, which is no level", queried));
     if (how == way::thread_arguments || how == way::thread_null) {
-        mpi.check(is_level(provided), "own", fmt::format("MPI_Init_thread provides {}, which is no level", provided));
-        mpi.check(queried == provided, "own",
+        mpi.check(is_level(provided), finding::value,
+                  fmt::format("MPI_Init_thread provides {}, which is no level", provided));
+        mpi.check(queried == provided, finding::value,
                   fmt::format("MPI_Query_thread gives {}, MPI_Init_thread provided {}", queried, provided));
     }
     mpi.ok(MPI_Is_thread_main(&main_thread));
-    mpi.check(main_thread == 1, "own",
+    mpi.check(main_thread == 1, finding::value,
               fmt::format("MPI_Is_thread_main gives {} in the thread that called MPI_Init", main_thread));
     world_place world;
     mpi.ok(MPI_Comm_rank(MPI_COMM_WORLD, &world.rank));
     mpi.ok(MPI_Comm_size(MPI_COMM_WORLD, &world.size));
-    mpi.check(world.size == mpi.the_job.np, "own",
+    mpi.check(world.size == mpi.the_job.np, finding::value,
               fmt::format("MPI_COMM_WORLD has {} processes, {} were started", world.size, mpi.the_job.np));
-    if (!mpi.check(world.rank >= 0 && world.rank < world.size, "own",
+    if (!mpi.check(world.rank >= 0 && world.rank < world.size, finding::value,
                    fmt::format("the rank {} is not below the size {}", world.rank, world.size)))
         return;
     int self = -7;
     mpi.ok(MPI_Comm_size(MPI_COMM_SELF, &self));
-    mpi.check(self == 1, "own", fmt::format("MPI_COMM_SELF has {} processes", self));
+    mpi.check(self == 1, finding::value, fmt::format("MPI_COMM_SELF has {} processes", self));
     ring(mpi, world);
     finalize(mpi);
     expect_state(mpi, "behind MPI_Finalize", true, true);
@@ -114,13 +116,13 @@ void use_session(test_run& mpi, MPI_Session session, char const* when) {
     if (!succeeded(mpi, MPI_Group_from_session_pset(session, "mpi://SELF", &group))) return;
     int size = -7;
     succeeded(mpi, MPI_Group_size(group, &size));
-    mpi.check(size == 1, "own", fmt::format("the process set mpi://SELF has {} processes {}", size, when));
+    mpi.check(size == 1, finding::value, fmt::format("the process set mpi://SELF has {} processes {}", size, when));
     MPI_Comm comm = MPI_COMM_NULL;
     if (succeeded(mpi, MPI_Comm_create_from_group(group, "assay.env", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm))) {
         int const sent = 17;
         int got = -7;
         succeeded(mpi, MPI_Sendrecv(&sent, 1, MPI_INT, 0, 0, &got, 1, MPI_INT, 0, 0, comm, MPI_STATUS_IGNORE));
-        mpi.check(got == 17, "data", fmt::format("received {} from oneself {}, expected 17", got, when));
+        mpi.check(got == 17, finding::data, fmt::format("received {} from oneself {}, expected 17", got, when));
         succeeded(mpi, MPI_Comm_free(&comm));
     }
     succeeded(mpi, MPI_Group_free(&group));
@@ -130,13 +132,14 @@ MPI_Session begin_session(test_run& mpi) {
     MPI_Session session = MPI_SESSION_NULL;
     succeeded(mpi, MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
     was_initialized();
-    mpi.check(session != MPI_SESSION_NULL, "own", "MPI_Session_init gives MPI_SESSION_NULL");
+    mpi.check(session != MPI_SESSION_NULL, finding::value, "MPI_Session_init gives MPI_SESSION_NULL");
     return session;
 }
 
 void end_session(test_run& mpi, MPI_Session session) {
     succeeded(mpi, MPI_Session_finalize(&session));
-    mpi.check(session == MPI_SESSION_NULL, "own", "MPI_Session_finalize does not set the handle to MPI_SESSION_NULL");
+    mpi.check(session == MPI_SESSION_NULL, finding::value,
+              "MPI_Session_finalize does not set the handle to MPI_SESSION_NULL");
 }
 } // namespace
 

@@ -49,7 +49,7 @@ ASSAY_TEST(env, status_set, requirements{"status.set_elements", "status.set_canc
     mpi.ok(MPI_Status_set_cancelled(&status, 1));
     int flag = 0;
     mpi.ok(MPI_Test_cancelled(&status, &flag));
-    mpi.check(flag != 0, "cancelled", "MPI_Test_cancelled gives false after MPI_Status_set_cancelled(true)");
+    mpi.check(flag != 0, finding::cancelled, "MPI_Test_cancelled gives false after MPI_Status_set_cancelled(true)");
 }
 
 // MPI_Get_elements has a test of its own: it is wrong in several libraries, which must not hide what else they do.
@@ -66,6 +66,6 @@ ASSAY_TEST(env, get_elements, requirements{"p2p.status.get_elements"},
     auto const expected = static_cast<int>(mpi.elements * mpi.map.elements());
     int got = -1;
     mpi.ok(MPI_Get_elements(&status, mpi.type, &got));
-    mpi.check(got == expected, "count",
+    mpi.check(got == expected, finding::count,
               "MPI_Get_elements gives " + std::to_string(got) + ", expected " + std::to_string(expected));
 }

@@ -32,19 +32,19 @@ ASSAY_TEST(env, status_set_fields, requirements{"status.set_fields"}, over(axis_
     case field::tag: mpi.ok(MPI_Status_set_tag(&status, tag = value)); break;
     case field::error: mpi.ok(MPI_Status_set_error(&status, error = value)); break;
     }
-    mpi.check(status.MPI_SOURCE == source && status.MPI_TAG == tag && status.MPI_ERROR == error, "own",
+    mpi.check(status.MPI_SOURCE == source && status.MPI_TAG == tag && status.MPI_ERROR == error, finding::value,
               fmt::format("the fields source, tag and error must be {}, {} and {}; they are {}, {} and {}", source, tag,
                           error, status.MPI_SOURCE, status.MPI_TAG, status.MPI_ERROR));
     int got_source = -7, got_tag = -7, got_error = -7, count = -7, flag = -7;
     mpi.ok(MPI_Status_get_source(&status, &got_source));
     mpi.ok(MPI_Status_get_tag(&status, &got_tag));
     mpi.ok(MPI_Status_get_error(&status, &got_error));
-    mpi.check(got_source == source && got_tag == tag && got_error == error, "own",
+    mpi.check(got_source == source && got_tag == tag && got_error == error, finding::value,
               fmt::format("MPI_Status_get_source, _tag and _error must give {}, {} and {}; they give {}, {} and {}",
                           source, tag, error, got_source, got_tag, got_error));
     mpi.ok(MPI_Get_count(&status, MPI_INT, &count));
     mpi.ok(MPI_Test_cancelled(&status, &flag));
-    mpi.check(count == elements && flag != 0 && flag != -7, "own",
+    mpi.check(count == elements && flag != 0 && flag != -7, finding::value,
               fmt::format("count and cancelled, set before, must still be {} and true; they are {} and {}", elements,
                           count, flag));
 }

@@ -21,12 +21,12 @@ void open(test_run& mpi) {
     succeeded(mpi, MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
     mpi.check(provided == MPI_THREAD_SINGLE || provided == MPI_THREAD_FUNNELED || provided == MPI_THREAD_SERIALIZED ||
                   provided == MPI_THREAD_MULTIPLE,
-              "own", fmt::format("MPI_T_init_thread provides {}, which is no thread level", provided));
+              finding::value, fmt::format("MPI_T_init_thread provides {}, which is no thread level", provided));
 }
 void expect_open(test_run& mpi, char const* where) {
     int n = -7;
     succeeded(mpi, MPI_T_cvar_get_num(&n));
-    mpi.check(n >= 0, "own", fmt::format("MPI_T_cvar_get_num gives {} {}", n, where));
+    mpi.check(n >= 0, finding::value, fmt::format("MPI_T_cvar_get_num gives {} {}", n, where));
 }
 void close(test_run& mpi) { succeeded(mpi, MPI_T_finalize()); }
 
@@ -42,7 +42,7 @@ void expect_work(test_run& mpi, world_place const& world, char const* where) {
         mpi.ok(MPI_Barrier(comm));
         for (int const count : {1, n}) {
             mpi.ok(MPI_Allreduce(mine.data(), sums.data(), count, MPI_INT, MPI_SUM, comm));
-            mpi.check(sums[0] == expected && sums[static_cast<std::size_t>(count) - 1] == expected, "data",
+            mpi.check(sums[0] == expected && sums[static_cast<std::size_t>(count) - 1] == expected, finding::data,
                       fmt::format("MPI_Allreduce gives {} {}, expected {}", sums[0], where, expected));
             mpi.ok(MPI_Bcast(sums.data(), count, MPI_INT, 0, comm));
         }

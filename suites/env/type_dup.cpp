@@ -16,7 +16,7 @@ ASSAY_TEST(env, type_dup, requirements{"datatype.dup", "datatype.extent", "datat
     mpi.ok(MPI_Type_get_true_extent(dup, &true_lb, &true_extent));
     mpi.ok(MPI_Type_size(dup, &size));
     auto const equal = [&](char const* what, MPI_Aint got, std::ptrdiff_t expected) {
-        mpi.check(got == expected, "own",
+        mpi.check(got == expected, finding::value,
                   std::string("the ") + what + " of the duplicate is " + std::to_string(got) + ", by definition " +
                       std::to_string(expected));
     };
@@ -39,7 +39,7 @@ ASSAY_TEST(env, type_dup, requirements{"datatype.dup", "datatype.extent", "datat
         if (sends_dup) {
             mpi.ok(MPI_Send(out, mpi.count, other, 0, mpi.tag(), MPI_COMM_SELF));
             mpi.ok(MPI_Type_free(&dup));
-            mpi.check(dup == MPI_DATATYPE_NULL, "own", "a freed datatype must have become MPI_DATATYPE_NULL");
+            mpi.check(dup == MPI_DATATYPE_NULL, finding::value, "a freed datatype must have become MPI_DATATYPE_NULL");
         } else {
             mpi.ok(MPI_Send(out, mpi.count, mpi.type, 0, mpi.tag(), MPI_COMM_SELF));
         }

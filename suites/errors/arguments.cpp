@@ -121,7 +121,7 @@ ASSAY_TEST(errors, arguments,
     fixture f(mpi);
     if (!only_here(expected)) erroneous_from_here();
     int const code = call(f);
-    if (!mpi.check(code != MPI_SUCCESS, "return",
+    if (!mpi.check(code != MPI_SUCCESS, finding::return_,
                    fmt::format("{} succeeds, expected {}", words, errors::name_of(expected)),
                    std::source_location::current(), level::advisory))
         return;
@@ -129,11 +129,11 @@ ASSAY_TEST(errors, arguments,
     std::array<char, MPI_MAX_ERROR_STRING + 1> text{};
     mpi.ok(MPI_Error_class(code, &error_class));
     mpi.check(
-        error_class > MPI_SUCCESS && error_class <= MPI_ERR_LASTCODE, "error",
+        error_class > MPI_SUCCESS && error_class <= MPI_ERR_LASTCODE, finding::error,
         fmt::format("{} returns the code {} of class {}, which is no error class of MPI", words, code, error_class));
     mpi.ok(MPI_Error_string(code, text.data(), &length));
-    mpi.check(length > 0, "error", fmt::format("{} returns a code without a text", words));
-    mpi.check(error_class == expected, "error",
+    mpi.check(length > 0, finding::error, fmt::format("{} returns a code without a text", words));
+    mpi.check(error_class == expected, finding::error,
               fmt::format("{} raises {} ({}), expected {}", words, errors::name_of(error_class), text.data(),
                           errors::name_of(expected)),
               std::source_location::current(), level::advisory);
@@ -143,7 +143,7 @@ ASSAY_TEST(errors, arguments,
     int const then =
         MPI_Sendrecv(&sent, 1, MPI_INT, 0, mpi.tag(), &got, 1, MPI_INT, 0, mpi.tag(), MPI_COMM_SELF, MPI_STATUS_IGNORE);
     mpi.check(
-        then == MPI_SUCCESS && got == sent, "data",
+        then == MPI_SUCCESS && got == sent, finding::data,
         fmt::format("behind the error MPI_Sendrecv returns {} and gives {}, expected {}", error_text(then), got, sent),
         std::source_location::current(), level::advisory);
 }

@@ -22,18 +22,18 @@ std::string text_of(test_run& mpi, int code, std::source_location where = std::s
     int length = -7;
     if (!mpi.ok(MPI_Error_string(code, text.data(), &length), where)) return "";
     bool const inside = length >= 0 && length < MPI_MAX_ERROR_STRING;
-    if (!mpi.check(inside, "own",
+    if (!mpi.check(inside, finding::value,
                    fmt::format("MPI_Error_string gives the length {}, beyond 0 … MPI_MAX_ERROR_STRING - 1", length),
                    where))
         return "";
     auto const* const end = std::find(text.begin(), text.begin() + MPI_MAX_ERROR_STRING, '\0');
     mpi.check(
-        end - text.begin() == length, "own",
+        end - text.begin() == length, finding::value,
         fmt::format("MPI_Error_string gives the length {} for a text of {} characters", length, end - text.begin()),
         where);
     mpi.check(std::all_of(text.begin() + MPI_MAX_ERROR_STRING, text.end(),
                           [](char c) { return c == static_cast<char>(poison_byte); }),
-              "guard", "MPI_Error_string wrote behind MPI_MAX_ERROR_STRING characters", where);
+              finding::guard, "MPI_Error_string wrote behind MPI_MAX_ERROR_STRING characters", where);
     return {text.data(), static_cast<std::size_t>(length)};
 }
 
@@ -46,14 +46,14 @@ int class_of(test_run& mpi, int code, std::source_location where = std::source_l
 void expect_class(test_run& mpi, int code, int expected, char const* what,
                   std::source_location where = std::source_location::current()) {
     int const found = class_of(mpi, code, where);
-    mpi.check(found == expected, "error",
+    mpi.check(found == expected, finding::error,
               fmt::format("MPI_Error_class of {} gives {}, expected {}", what, found, expected), where);
 }
 
 void expect_text(test_run& mpi, int code, std::string const& expected, char const* what,
                  std::source_location where = std::source_location::current()) {
     auto const found = text_of(mpi, code, where);
-    mpi.check(found == expected, "data",
+    mpi.check(found == expected, finding::data,
               fmt::format("MPI_Error_string of {} gives \"{}\", expected \"{}\"", what, found, expected), where);
 }
 
@@ -62,7 +62,8 @@ int last_used(test_run& mpi, std::source_location where = std::source_location::
     int* value = nullptr;
     int flag = -7;
     mpi.ok(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_LASTUSEDCODE, &value, &flag), where);
-    if (!mpi.check(flag == 1 && value != nullptr, "own", "MPI_COMM_WORLD has no attribute MPI_LASTUSEDCODE", where) ||
+    if (!mpi.check(flag == 1 && value != nullptr, finding::value, "MPI_COMM_WORLD has no attribute MPI_LASTUSEDCODE",
+                   where) ||
         value == nullptr)
         return -1;
     return *value;
@@ -78,25 +79,25 @@ ASSAY_TEST(errors, classes,
     for (auto const& [name, value] : errors::classes()) {
         expect_class(mpi, value, value, name);
         bool const success = std::strcmp(name, "MPI_SUCCESS") == 0;
-        mpi.check(success ? value == 0 : value > 0 && value <= MPI_ERR_LASTCODE, "error",
+        mpi.check(success ? value == 0 : value > 0 && value <= MPI_ERR_LASTCODE, finding::error,
                   fmt::format("{} is {}; expected {} and MPI_ERR_LASTCODE is {}", name, value,
                               success ? "0" : "a value from 1 to MPI_ERR_LASTCODE", MPI_ERR_LASTCODE));
         auto const [same, fresh] = names.emplace(value, name);
-        mpi.check(fresh, "error", fmt::format("{} and {} have the same value {}", name, same->second, value));
-        mpi.check(!text_of(mpi, value).empty(), "data",
+        mpi.check(fresh, finding::error, fmt::format("{} and {} have the same value {}", name, same->second, value));
+        mpi.check(!text_of(mpi, value).empty(), finding::data,
                   fmt::format("MPI_Error_string of {} gives an empty text", name));
     }
 }
 
 ASSAY_TEST(errors, last_used_code, requirements{"errors.lastusedcode"}, over(), thread_unsafe{}) {
     int const before = last_used(mpi);
-    mpi.check(before >= MPI_ERR_LASTCODE, "own",
+    mpi.check(before >= MPI_ERR_LASTCODE, finding::value,
               fmt::format("MPI_LASTUSEDCODE is {}, below MPI_ERR_LASTCODE, {}", before, MPI_ERR_LASTCODE));
     int made = -7;
     mpi.ok(MPI_Add_error_class(&made));
     int const after = last_used(mpi);
     // Codes may be numbered higher than the new class: it is the largest value in use, not the newest.
-    mpi.check(after >= made && after >= before, "own",
+    mpi.check(after >= made && after >= before, finding::value,
               fmt::format("MPI_LASTUSEDCODE is {} behind a new class {}, and was {} before", after, made, before));
     if (has_procedure("MPI_Remove_error_class")) mpi.ok(MPI_Remove_error_class(made));
 }
@@ -118,12 +119,12 @@ ASSAY_TEST(errors, user,
     int error_class = -7, code = -7, other = -7;
     mpi.ok(MPI_Add_error_class(&error_class));
     if (!mpi.check(
-            error_class > MPI_ERR_LASTCODE, "error",
+            error_class > MPI_ERR_LASTCODE, finding::error,
             fmt::format("MPI_Add_error_class gives {}, not above MPI_ERR_LASTCODE, {}", error_class, MPI_ERR_LASTCODE)))
         return;
     mpi.ok(MPI_Add_error_code(error_class, &code));
     mpi.ok(MPI_Add_error_code(error_class, &other));
-    mpi.check(code > MPI_ERR_LASTCODE && code != error_class && other != code && other != error_class, "error",
+    mpi.check(code > MPI_ERR_LASTCODE && code != error_class && other != code && other != error_class, finding::error,
               fmt::format("MPI_Add_error_code gives {} and {} for the class {}: not new and different", code, other,
                           error_class));
     expect_class(mpi, error_class, error_class, "a class of the user");
@@ -146,7 +147,7 @@ ASSAY_TEST(errors, user,
         mpi.ok(MPI_Add_error_string(target, copy.c_str()));
         copy.assign(copy.size(), '#'); // the library needs a copy of its own
         expect_text(mpi, target, expected, "a code of the user");
-        mpi.check(text_of(mpi, untouched) != expected, "data",
+        mpi.check(text_of(mpi, untouched) != expected, finding::data,
                   "the text of a code became that of its class, or the other way");
     }
     expect_class(mpi, target, error_class, "a code that has got a text");
@@ -163,7 +164,7 @@ ASSAY_TEST(errors, user,
 ASSAY_TEST(errors, user_code_of_mpi, requirements{"errors.add_code.predefined"}, over()) {
     int code = -7;
     mpi.ok(MPI_Add_error_code(MPI_ERR_ARG, &code));
-    mpi.check(code > MPI_ERR_LASTCODE, "error",
+    mpi.check(code > MPI_ERR_LASTCODE, finding::error,
               fmt::format("MPI_Add_error_code gives {}, expected more than MPI_ERR_LASTCODE", code),
               std::source_location::current(), level::advisory);
     expect_class(mpi, code, MPI_ERR_ARG, "a code of the user for MPI_ERR_ARG");
@@ -190,7 +191,7 @@ ASSAY_TEST(errors, many, requirements{"errors.add_code.many"}, over()) {
     std::sort(codes.begin(), codes.end());
     mpi.check(std::adjacent_find(codes.begin(), codes.end(),
                                  [](auto const& a, auto const& b) { return a.first == b.first; }) == codes.end(),
-              "error", "MPI_Add_error_code gave one code twice");
+              finding::error, "MPI_Add_error_code gave one code twice");
     if (!has_procedure("MPI_Remove_error_code")) return;
     for (auto const& [code, error_class] : codes) {
         mpi.ok(MPI_Remove_error_string(code));
@@ -224,9 +225,10 @@ ASSAY_TEST(errors, remove, requirements{"errors.remove_string", "errors.remove_c
     mpi.ok(MPI_Remove_error_string(other));
     mpi.ok(MPI_Remove_error_code(other));
     int const full = last_used(mpi), largest = *std::max_element(made.begin(), made.end());
-    mpi.check(full >= largest, "own", fmt::format("MPI_LASTUSEDCODE is {} while a class {} exists", full, largest));
+    mpi.check(full >= largest, finding::value,
+              fmt::format("MPI_LASTUSEDCODE is {} while a class {} exists", full, largest));
     mpi.ok(MPI_Remove_error_class(made[1]));
-    mpi.check(last_used(mpi) >= std::max(made[0], made[2]), "own",
+    mpi.check(last_used(mpi) >= std::max(made[0], made[2]), finding::value,
               fmt::format("MPI_LASTUSEDCODE is {} while classes {} and {} exist", last_used(mpi), made[0], made[2]));
     mpi.ok(MPI_Remove_error_class(made[2]));
     mpi.ok(MPI_Remove_error_class(made[0]));
@@ -241,7 +243,7 @@ ASSAY_TEST(errors, last_used_code_removed, requirements{"errors.lastusedcode.rem
         if (!mpi.ok(MPI_Add_error_class(&made.back()))) return;
     } while (made.back() <= before && made.size() < 1000);
     for (int error_class : made) mpi.ok(MPI_Remove_error_class(error_class));
-    mpi.check(last_used(mpi) == before, "own",
+    mpi.check(last_used(mpi) == before, finding::value,
               fmt::format("MPI_LASTUSEDCODE is {} when all new classes are removed, and was {} before they were added",
                           last_used(mpi), before));
 }

@@ -15,14 +15,14 @@ namespace {
 
 void free_handler(test_run& mpi, MPI_Errhandler& handler) {
     mpi.ok(MPI_Errhandler_free(&handler));
-    mpi.check(handler == MPI_ERRHANDLER_NULL, "own",
+    mpi.check(handler == MPI_ERRHANDLER_NULL, finding::value,
               "MPI_Errhandler_free does not set the handle to MPI_ERRHANDLER_NULL");
 }
 
 MPI_Errhandler create(test_run& mpi, object const& what, int who) {
     MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
     mpi.ok(what.create(who, &handler));
-    mpi.check(handler != MPI_ERRHANDLER_NULL, "own",
+    mpi.check(handler != MPI_ERRHANDLER_NULL, finding::value,
               fmt::format("{}_create_errhandler gives MPI_ERRHANDLER_NULL", what.name()));
     return handler;
 }
@@ -118,7 +118,7 @@ ASSAY_TEST(errors, get, requirements{"errors.get", "errors.get.free", "errors.ge
     free_handler(mpi, handler);
     MPI_Errhandler saved = MPI_ERRHANDLER_NULL;
     mpi.ok(what.get(&saved));
-    if (!mpi.check(saved != MPI_ERRHANDLER_NULL, "own",
+    if (!mpi.check(saved != MPI_ERRHANDLER_NULL, finding::value,
                    fmt::format("{}_get_errhandler gives MPI_ERRHANDLER_NULL", what.name())))
         return;
     // As a library does: its own handler for a while, then that of the caller again.
@@ -162,12 +162,12 @@ ASSAY_TEST(errors, predefined, requirements{"errors.predefined"}, over(axis_use{
     mpi.ok(what.set(handler));
     MPI_Errhandler got = MPI_ERRHANDLER_NULL;
     mpi.ok(what.get(&got));
-    mpi.check(got == handler, "own",
+    mpi.check(got == handler, finding::value,
               fmt::format("{}_get_errhandler gives another handler than the predefined one that was set", what.name()));
     if (got != MPI_ERRHANDLER_NULL)
         mpi.ok(MPI_Errhandler_free(&got)); // allowed, and without effect on the predefined one
     mpi.ok(what.get(&got));
-    mpi.check(got == handler, "own", "MPI_Errhandler_free of what was got has changed what is attached");
+    mpi.check(got == handler, finding::value, "MPI_Errhandler_free of what was got has changed what is attached");
     mpi.ok(what.set(MPI_ERRORS_RETURN));
 }
 
@@ -180,7 +180,7 @@ ASSAY_TEST(errors, initial, requirements{"errors.initial.window", "errors.initia
     mpi.ok(what.get(&got));
     bool const window = mpi.at(kinds()) == errors::kind::window;
     // MPI_Session_init takes a handler for errors of its own; that the session keeps it is not said.
-    mpi.check(got == (window ? MPI_ERRORS_ARE_FATAL : MPI_ERRORS_RETURN), "own",
+    mpi.check(got == (window ? MPI_ERRORS_ARE_FATAL : MPI_ERRORS_RETURN), finding::value,
               fmt::format("{}_get_errhandler of a new object does not give {}", what.name(),
                           window ? "MPI_ERRORS_ARE_FATAL" : "MPI_ERRORS_RETURN"),
               std::source_location::current(),
@@ -217,9 +217,10 @@ ASSAY_TEST(errors, within, requirements{"errors.handler_uses_mpi"}, over(communi
     mpi.ok(MPI_Errhandler_free(&handler));
     mpi.ok(MPI_Comm_call_errhandler(mpi.comm, MPI_ERR_TAG));
     mpi.ok(MPI_Comm_set_errhandler(mpi.comm, MPI_ERRORS_RETURN));
-    mpi.check(asked_failures == 0, "own", fmt::format("{} of 5 steps in an error handler failed", asked_failures));
+    mpi.check(asked_failures == 0, finding::value,
+              fmt::format("{} of 5 steps in an error handler failed", asked_failures));
     mpi.check(
-        asked_class == MPI_ERR_TAG && asked_length > 0 && asked_size == mpi.size, "own",
+        asked_class == MPI_ERR_TAG && asked_length > 0 && asked_size == mpi.size, finding::value,
         fmt::format("in an error handler the class is {}, the length of the text {}, the size {}; expected {}, more "
                     "than 0, {}",
                     asked_class, asked_length, asked_size, MPI_ERR_TAG, mpi.size));

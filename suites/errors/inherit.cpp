@@ -115,9 +115,9 @@ ASSAY_TEST(errors, inherit, requirements{"errors.inherit", "errors.inherit.advis
     mpi.ok(MPI_Errhandler_free(&handler));
     // A call of a fatal handler would end the process: look first.
     MPI_Errhandler has = MPI_ERRHANDLER_NULL;
-    if (mpi.check(made != MPI_COMM_NULL, "own", "no communicator was made") &&
+    if (mpi.check(made != MPI_COMM_NULL, finding::value, "no communicator was made") &&
         mpi.ok(MPI_Comm_get_errhandler(made, &has)) &&
-        mpi.check(has != MPI_ERRORS_ARE_FATAL && has != MPI_ERRORS_RETURN, "own",
+        mpi.check(has != MPI_ERRORS_ARE_FATAL && has != MPI_ERRORS_RETURN, finding::value,
                   fmt::format("the new communicator has {}, not the handler of its parent",
                               has == MPI_ERRORS_RETURN ? "MPI_ERRORS_RETURN" : "MPI_ERRORS_ARE_FATAL"),
                   std::source_location::current(), level_of(mpi.at(makers)))) {
@@ -140,7 +140,7 @@ ASSAY_TEST(errors, file_default, requirements{"errors.file_null", "errors.file_n
            needs_procedures({"MPI_File_open"})) {
     MPI_Errhandler got = MPI_ERRHANDLER_NULL, handler = MPI_ERRHANDLER_NULL;
     mpi.ok(MPI_File_get_errhandler(MPI_FILE_NULL, &got));
-    mpi.check(got == MPI_ERRORS_RETURN, "own", "MPI_FILE_NULL does not begin with MPI_ERRORS_RETURN");
+    mpi.check(got == MPI_ERRORS_RETURN, finding::value, "MPI_FILE_NULL does not begin with MPI_ERRORS_RETURN");
     auto const path = fmt::format("{}/default-{}", mpi.the_job.scratch, getpid());
     errors::object const helper(mpi, errors::kind::file);
     mpi.ok(helper.create(0, &handler));
@@ -150,14 +150,14 @@ ASSAY_TEST(errors, file_default, requirements{"errors.file_null", "errors.file_n
     MPI_File file = MPI_FILE_NULL;
     // A file that is not there: the error belongs to no file, so to MPI_FILE_NULL.
     MPI_File_open(MPI_COMM_SELF, (path + "-missing").c_str(), MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
-    mpi.check(errors::calls().size() == 1, "own",
+    mpi.check(errors::calls().size() == 1, finding::value,
               fmt::format("MPI_File_open of a file that does not exist called {} handlers of MPI_FILE_NULL, expected 1",
                           errors::calls().size()));
     errors::calls().clear();
     if (mpi.ok(MPI_File_open(MPI_COMM_SELF, path.c_str(), MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
                              MPI_INFO_NULL, &file))) {
         mpi.ok(MPI_File_call_errhandler(file, MPI_ERR_IO));
-        mpi.check(errors::calls().size() == 1 && errors::calls().front().code == MPI_ERR_IO, "own",
+        mpi.check(errors::calls().size() == 1 && errors::calls().front().code == MPI_ERR_IO, finding::value,
                   fmt::format("a new file called {} handlers, expected that of MPI_FILE_NULL", errors::calls().size()));
         mpi.ok(MPI_File_close(&file));
     }
@@ -184,7 +184,7 @@ ASSAY_TEST(errors, file_default_stays, requirements{"errors.file_null"},
     errors::calls().clear();
     MPI_File_delete((path + "-missing").c_str(), MPI_INFO_NULL); // belongs to no file, so to MPI_FILE_NULL
     mpi.check(
-        errors::calls().size() == 1, "own",
+        errors::calls().size() == 1, finding::value,
         fmt::format("MPI_FILE_NULL called {} handlers, expected the one that it was given", errors::calls().size()));
     mpi.ok(MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN));
     errors::calls().clear();

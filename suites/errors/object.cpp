@@ -136,20 +136,22 @@ char const* object::name() const {
 }
 
 void expect_one_call(test_run& mpi, int who, int code, char const* why, std::source_location where) {
-    if (mpi.check(told.size() == 1, "own", fmt::format("{}: {} handlers were called, expected 1", why, told.size()),
-                  where)) {
+    if (mpi.check(told.size() == 1, finding::value,
+                  fmt::format("{}: {} handlers were called, expected 1", why, told.size()), where)) {
         auto const& one = told.front();
-        mpi.check(one.who == who, "own", fmt::format("{}: handler {} was called, expected {}", why, one.who, who),
-                  where);
-        mpi.check(one.code == code, "error",
+        mpi.check(one.who == who, finding::value,
+                  fmt::format("{}: handler {} was called, expected {}", why, one.who, who), where);
+        mpi.check(one.code == code, finding::error,
                   fmt::format("{}: the handler got code {}, expected {}", why, one.code, code), where);
-        mpi.check(one.right_object, "own", fmt::format("{}: the handler got another object than the call", why), where);
+        mpi.check(one.right_object, finding::value,
+                  fmt::format("{}: the handler got another object than the call", why), where);
     }
     told.clear();
 }
 
 void expect_no_call(test_run& mpi, char const* why, std::source_location where) {
-    mpi.check(told.empty(), "own", fmt::format("{}: {} handlers were called, expected none", why, told.size()), where);
+    mpi.check(told.empty(), finding::value, fmt::format("{}: {} handlers were called, expected none", why, told.size()),
+              where);
     told.clear();
 }
 

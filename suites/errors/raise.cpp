@@ -80,15 +80,15 @@ int truncated(test_run& mpi, error how, MPI_Comm comm, int& told) {
         if (code != MPI_SUCCESS) {
             int error_class = -7;
             mpi.ok(MPI_Error_class(code, &error_class));
-            mpi.check(error_class == MPI_ERR_IN_STATUS, "error",
+            mpi.check(error_class == MPI_ERR_IN_STATUS, finding::error,
                       "MPI_Waitall in which one request failed returns " + error_text(code) +
                           ", expected MPI_ERR_IN_STATUS");
             told = statuses[0].MPI_ERROR;
-            mpi.check(told != MPI_SUCCESS, "error", "the status of the request that failed has MPI_SUCCESS");
+            mpi.check(told != MPI_SUCCESS, finding::error, "the status of the request that failed has MPI_SUCCESS");
             // The send is done, or left for another call.
             int of_send = -7;
             if (statuses[1].MPI_ERROR != MPI_SUCCESS) mpi.ok(MPI_Error_class(statuses[1].MPI_ERROR, &of_send));
-            mpi.check(statuses[1].MPI_ERROR == MPI_SUCCESS || of_send == MPI_ERR_PENDING, "error",
+            mpi.check(statuses[1].MPI_ERROR == MPI_SUCCESS || of_send == MPI_ERR_PENDING, finding::error,
                       "the status of the send has neither MPI_SUCCESS nor MPI_ERR_PENDING");
         }
     } else {
@@ -168,7 +168,8 @@ template <typename Judge> static void raised(test_run& mpi, Judge judge) {
         errors::calls().clear();
         int const code = provoke(mpi, e, what, told);
         bool const noticed = code != MPI_SUCCESS || !errors::calls().empty();
-        mpi.check(noticed, "return", "an error is not noticed", std::source_location::current(), level::advisory);
+        mpi.check(noticed, finding::return_, "an error is not noticed", std::source_location::current(),
+                  level::advisory);
         if (noticed) judge(mpi, code, told);
         if (!nobodys) mpi.ok(what.set(MPI_ERRORS_RETURN));
         for (auto comm : {MPI_COMM_WORLD, MPI_COMM_SELF}) mpi.ok(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
@@ -189,6 +190,6 @@ ASSAY_TEST(errors, raise,
 
 ASSAY_TEST(errors, raise_returns, requirements{"errors.raise.returned"}, over(axis_use{&places}), thread_unsafe{}) {
     raised(mpi, [](test_run& run, int code, int) {
-        run.check(code != MPI_SUCCESS, "return", "a call that called an error handler returned MPI_SUCCESS");
+        run.check(code != MPI_SUCCESS, finding::return_, "a call that called an error handler returned MPI_SUCCESS");
     });
 }

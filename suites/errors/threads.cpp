@@ -17,7 +17,7 @@ ASSAY_TEST(errors, threads, requirements{"errors.thread_safe", "env.inquiries.th
     auto const take = [&](test_run& mine, int value, char const* what) {
         std::lock_guard const lock(mutex);
         auto const [other, fresh] = given.emplace(value, mine.thread());
-        mine.check(fresh, "error",
+        mine.check(fresh, finding::error,
                    fmt::format("the new {} {} was given to thread {}, too", what, value, other->second));
     };
     mpi.in_threads(4, false, [&](test_run& mine) {
@@ -30,11 +30,11 @@ ASSAY_TEST(errors, threads, requirements{"errors.thread_safe", "env.inquiries.th
             take(mine, error_class, "class");
             take(mine, code, "code");
             mine.ok(MPI_Error_class(code, &found));
-            mine.check(found == error_class, "error",
+            mine.check(found == error_class, finding::error,
                        fmt::format("MPI_Error_class gives {}, expected {}", found, error_class));
             std::array<char, MPI_MAX_ERROR_STRING + 1> text{};
             mine.ok(MPI_Error_string(code, text.data(), &length));
-            mine.check(text.data() == expected, "data",
+            mine.check(text.data() == expected, finding::data,
                        fmt::format("MPI_Error_string gives \"{}\", expected \"{}\"", text.data(), expected));
             int version = -7, subversion = -7, initialized = -7, finalized = -7;
             mine.ok(MPI_Get_version(&version, &subversion));
@@ -43,7 +43,7 @@ ASSAY_TEST(errors, threads, requirements{"errors.thread_safe", "env.inquiries.th
             std::array<char, MPI_MAX_LIBRARY_VERSION_STRING + 1> library{};
             mine.ok(MPI_Get_library_version(library.data(), &length));
             mine.check(
-                version >= 1 && version <= 5 && initialized == 1 && finalized == 0 && length > 0, "own",
+                version >= 1 && version <= 5 && initialized == 1 && finalized == 0 && length > 0, finding::value,
                 fmt::format("a thread learns: version {}.{}, initialized {}, finalized {}, a library's version of {} "
                             "characters",
                             version, subversion, initialized, finalized, length));

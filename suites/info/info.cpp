@@ -87,16 +87,17 @@ reading read(test_run& mpi, reader how, MPI_Info info, std::string const& key, s
         mpi.ok(MPI_Info_get(info, key.c_str(), static_cast<int>(expected.size()), room.data(), &flag), where);
         int known = -7;
         mpi.ok(MPI_Info_get_valuelen(info, key.c_str(), &r.length, &known), where);
-        mpi.check((known != 0) == (flag != 0), "info", "MPI_Info_get_valuelen and MPI_Info_get differ about a key",
-                  where);
+        mpi.check((known != 0) == (flag != 0), finding::info,
+                  "MPI_Info_get_valuelen and MPI_Info_get differ about a key", where);
     }
     r.found = flag != 0;
     if (!r.found) {
-        mpi.check(room.find_first_not_of(static_cast<char>(poison_byte)) == std::string::npos, "info",
+        mpi.check(room.find_first_not_of(static_cast<char>(poison_byte)) == std::string::npos, finding::info,
                   "the value was written although there is no such key", where);
         return r;
     }
-    mpi.check(room.find_first_not_of(static_cast<char>(poison_byte), expected.size() + 1) == std::string::npos, "guard",
+    mpi.check(room.find_first_not_of(static_cast<char>(poison_byte), expected.size() + 1) == std::string::npos,
+              finding::guard,
               fmt::format("more than {} characters and a terminating null were written", expected.size()), where);
     r.value = room.c_str();
     return r;
@@ -107,8 +108,9 @@ std::string shortened(std::string const& text) { return text.size() <= 40 ? text
 bool expect_value(test_run& mpi, reader how, MPI_Info info, std::string const& key, std::string const& expected,
                   std::source_location where = std::source_location::current()) {
     auto const r = read(mpi, how, info, key, expected, where);
-    if (!mpi.check(r.found, "info", fmt::format("the key \"{}\" is not found", shortened(key)), where)) return false;
-    bool const same = mpi.check(r.value == expected, "info",
+    if (!mpi.check(r.found, finding::info, fmt::format("the key \"{}\" is not found", shortened(key)), where))
+        return false;
+    bool const same = mpi.check(r.value == expected, finding::info,
                                 fmt::format("the key \"{}\" has the value \"{}\", expected \"{}\"", shortened(key),
                                             shortened(r.value), shortened(expected)),
                                 where);
@@ -119,7 +121,7 @@ bool expect_value(test_run& mpi, reader how, MPI_Info info, std::string const& k
 
 void expect_absent(test_run& mpi, reader how, MPI_Info info, std::string const& key,
                    std::source_location where = std::source_location::current()) {
-    mpi.check(!read(mpi, how, info, key, "xxxx", where).found, "info",
+    mpi.check(!read(mpi, how, info, key, "xxxx", where).found, finding::info,
               fmt::format("the key \"{}\" is found, but it is not there", key), where);
 }
 
@@ -132,7 +134,7 @@ std::vector<std::string> keys_of(test_run& mpi, MPI_Info info) {
         std::string room(MPI_MAX_INFO_KEY + 64, static_cast<char>(poison_byte));
         if (!mpi.ok(MPI_Info_get_nthkey(info, i, room.data()))) break;
         auto const end = room.find('\0');
-        if (!mpi.check(end < static_cast<std::size_t>(MPI_MAX_INFO_KEY), "info",
+        if (!mpi.check(end < static_cast<std::size_t>(MPI_MAX_INFO_KEY), finding::info,
                        fmt::format("key {} does not end in time", i)))
             break;
         keys.push_back(room.substr(0, end));
@@ -145,7 +147,7 @@ void expect_content(test_run& mpi, reader how, MPI_Info info, pairs const& expec
     std::sort(keys.begin(), keys.end());
     std::vector<std::string> wanted;
     for (auto const& [key, value] : expected) wanted.push_back(key);
-    mpi.check(keys == wanted, "info",
+    mpi.check(keys == wanted, finding::info,
               fmt::format("{} has {} keys, among them \"{}\"; expected {}", whose, keys.size(),
                           keys.empty() ? "" : shortened(keys[0]), wanted.size()));
     for (auto const& [key, value] : expected)
@@ -155,7 +157,7 @@ void expect_content(test_run& mpi, reader how, MPI_Info info, pairs const& expec
 MPI_Info filled(test_run& mpi, pairs const& content) {
     MPI_Info info = MPI_INFO_NULL;
     mpi.ok(MPI_Info_create(&info));
-    mpi.check(info != MPI_INFO_NULL, "info", "MPI_Info_create gives MPI_INFO_NULL");
+    mpi.check(info != MPI_INFO_NULL, finding::info, "MPI_Info_create gives MPI_INFO_NULL");
     // In reverse: the order of insertion is none of the alphabet.
     for (auto it = content.rbegin(); it != content.rend(); ++it) {
         std::string key = it->first, value = it->second;
@@ -168,7 +170,7 @@ MPI_Info filled(test_run& mpi, pairs const& content) {
 
 void free_info(test_run& mpi, MPI_Info& info, std::source_location where = std::source_location::current()) {
     mpi.ok(MPI_Info_free(&info), where);
-    mpi.check(info == MPI_INFO_NULL, "info", "MPI_Info_free must set the handle to MPI_INFO_NULL", where);
+    mpi.check(info == MPI_INFO_NULL, finding::info, "MPI_Info_free must set the handle to MPI_INFO_NULL", where);
 }
 
 } // namespace
@@ -185,7 +187,7 @@ ASSAY_TEST(info, content,
     // The numbers of the keys stay as long as nothing is changed.
     auto const first = keys_of(mpi, info);
     expect_content(mpi, how, info, content, "the object, asked again");
-    mpi.check(keys_of(mpi, info) == first, "info",
+    mpi.check(keys_of(mpi, info) == first, finding::info,
               "the numbers of the keys changed although nothing was set or deleted");
     free_info(mpi, info);
 }
@@ -219,7 +221,7 @@ ASSAY_TEST(info, change, requirements{"info.set.replaces", "info.delete", "info.
     int const code = MPI_Info_delete(info, "no such key");
     int error = MPI_SUCCESS;
     MPI_Error_class(code, &error);
-    mpi.check(error == MPI_ERR_INFO_NOKEY, "error",
+    mpi.check(error == MPI_ERR_INFO_NOKEY, finding::error,
               fmt::format("deleting a key that is not there gives class {}, expected MPI_ERR_INFO_NOKEY ({})", error,
                           MPI_ERR_INFO_NOKEY));
     expect_content(mpi, how, other, before, "another object with the same keys");
@@ -234,9 +236,9 @@ ASSAY_TEST(info, dup, requirements{"info.dup", "info.dup.order", "info.dup.apart
     MPI_Info info = filled(mpi, content), copy = MPI_INFO_NULL;
     auto const order = keys_of(mpi, info);
     mpi.ok(MPI_Info_dup(info, &copy));
-    if (!mpi.check(copy != MPI_INFO_NULL && copy != info, "info", "MPI_Info_dup gives no new object")) return;
+    if (!mpi.check(copy != MPI_INFO_NULL && copy != info, finding::info, "MPI_Info_dup gives no new object")) return;
     expect_content(mpi, how, copy, content, "the duplicate");
-    mpi.check(keys_of(mpi, copy) == order, "order", "the keys of the duplicate come in another order");
+    mpi.check(keys_of(mpi, copy) == order, finding::order, "the keys of the duplicate come in another order");
     auto changed = content;
     changed["added"] = "to the duplicate";
     mpi.ok(MPI_Info_set(copy, "added", "to the duplicate"));
@@ -271,7 +273,7 @@ ASSAY_TEST(info, get_string_room,
     auto expected = got;
     int length = room, flag = -7;
     mpi.ok(MPI_Info_get_string(info, "key", &length, got.data(), &flag));
-    mpi.check(flag != 0, "info", "the key is not found");
+    mpi.check(flag != 0, finding::info, "the key is not found");
     expect_number(mpi, length, 13, fmt::format("buflen of a value of 12 characters after room for {}", room));
     if (room > 0) {
         auto const part = value.substr(0, static_cast<std::size_t>(room) - 1);
@@ -281,17 +283,17 @@ ASSAY_TEST(info, get_string_room,
     // Behind the terminating null a library may use the room that it was given.
     auto const used = static_cast<std::size_t>(std::min(room, 13));
     mpi.check(
-        got.substr(0, used) == expected.substr(0, used), "info",
+        got.substr(0, used) == expected.substr(0, used), finding::info,
         fmt::format("with room for {} the value is \"{}\", expected \"{}\"", room, got.c_str(), expected.c_str()));
-    mpi.check(got.substr(static_cast<std::size_t>(room)) == expected.substr(static_cast<std::size_t>(room)), "guard",
-              fmt::format("something was written behind the room of {}", room));
+    mpi.check(got.substr(static_cast<std::size_t>(room)) == expected.substr(static_cast<std::size_t>(room)),
+              finding::guard, fmt::format("something was written behind the room of {}", room));
     // A key that is not there leaves the value.
     std::fill(got.begin(), got.end(), static_cast<char>(poison_byte));
     length = room;
     flag = -7;
     mpi.ok(MPI_Info_get_string(info, "no such key", &length, got.data(), &flag));
-    mpi.check(flag == 0, "info", "a key is found that is not there");
-    mpi.check(got.find_first_not_of(static_cast<char>(poison_byte)) == std::string::npos, "info",
+    mpi.check(flag == 0, finding::info, "a key is found that is not there");
+    mpi.check(got.find_first_not_of(static_cast<char>(poison_byte)) == std::string::npos, finding::info,
               "the value was written although there is no such key");
     free_info(mpi, info);
 }
@@ -306,7 +308,7 @@ axis<excess> const excesses("long",
 
 ASSAY_TEST(info, too_long, requirements{"info.set.long_key", "info.set.long_value", "info.limits"},
            over(axis_use{&excesses}, world_only())) {
-    mpi.check(MPI_MAX_INFO_KEY >= 33 && MPI_MAX_INFO_KEY <= 256, "info",
+    mpi.check(MPI_MAX_INFO_KEY >= 33 && MPI_MAX_INFO_KEY <= 256, finding::info,
               fmt::format("MPI_MAX_INFO_KEY is {}, not between 33 and 256", MPI_MAX_INFO_KEY));
     MPI_Info info = filled(mpi, {{"key", "value"}});
     bool const key = mpi.at(excesses) == excess::key;
@@ -314,7 +316,7 @@ ASSAY_TEST(info, too_long, requirements{"info.set.long_key", "info.set.long_valu
                                   key ? "1" : std::string(static_cast<std::size_t>(MPI_MAX_INFO_VAL) + 1, 'v').c_str());
     int error = MPI_SUCCESS, expected = key ? MPI_ERR_INFO_KEY : MPI_ERR_INFO_VALUE;
     MPI_Error_class(code, &error);
-    mpi.check(error == expected, "error",
+    mpi.check(error == expected, finding::error,
               fmt::format("a {} that is too long gives class {}, expected {} ({})", key ? "key" : "value", error,
                           key ? "MPI_ERR_INFO_KEY" : "MPI_ERR_INFO_VALUE", expected));
     // Nothing changed.
@@ -330,7 +332,8 @@ ASSAY_TEST(info, env, requirements{"info.env", "info.env.keys"}, over(world_only
         std::string value(MPI_MAX_INFO_VAL + 1, '\0');
         int flag = -7;
         mpi.ok(MPI_Info_get(MPI_INFO_ENV, key.c_str(), MPI_MAX_INFO_VAL, value.data(), &flag));
-        mpi.check(flag != 0, "info", fmt::format("MPI_Info_get does not find \"{}\", a key of MPI_INFO_ENV", key));
+        mpi.check(flag != 0, finding::info,
+                  fmt::format("MPI_Info_get does not find \"{}\", a key of MPI_INFO_ENV", key));
     }
     for (auto const* key : known) {
         std::string value(MPI_MAX_INFO_VAL + 1, '\0');
@@ -339,12 +342,12 @@ ASSAY_TEST(info, env, requirements{"info.env", "info.env.keys"}, over(world_only
         if (flag == 0) continue; // none has to be there
         std::string const text = value.c_str();
         if (std::strcmp(key, "maxprocs") == 0)
-            mpi.check(!text.empty() && text.find_first_not_of("0123456789") == std::string::npos && text != "0", "info",
-                      fmt::format("maxprocs in MPI_INFO_ENV is \"{}\"", text));
+            mpi.check(!text.empty() && text.find_first_not_of("0123456789") == std::string::npos && text != "0",
+                      finding::info, fmt::format("maxprocs in MPI_INFO_ENV is \"{}\"", text));
         if (std::strcmp(key, "thread_level") == 0)
             mpi.check(text == "MPI_THREAD_SINGLE" || text == "MPI_THREAD_FUNNELED" || text == "MPI_THREAD_SERIALIZED" ||
                           text == "MPI_THREAD_MULTIPLE",
-                      "info",
+                      finding::info,
                       fmt::format("thread_level in MPI_INFO_ENV is \"{}\", the name of none of the four levels", text));
     }
 }
@@ -357,7 +360,7 @@ ASSAY_TEST(info, create_env, requirements{"info.create_env"}, over(world_only())
     mpi.ok(MPI_Info_create_env(0, nullptr, &first));
     mpi.ok(MPI_Info_create_env(2, arguments, &second));
     for (auto* info : {&first, &second})
-        if (mpi.check(*info != MPI_INFO_NULL && *info != MPI_INFO_ENV, "info",
+        if (mpi.check(*info != MPI_INFO_NULL && *info != MPI_INFO_ENV, finding::info,
                       "MPI_Info_create_env gives no object of its own")) {
             mpi.ok(MPI_Info_set(*info, "assay_own_key", "1"));
             expect_value(mpi, reader::get, *info, "assay_own_key", "1");

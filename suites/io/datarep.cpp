@@ -95,7 +95,7 @@ ASSAY_TEST(io, datarep,
         MPI_Aint extent = -7;
         mpi.ok(MPI_File_get_type_extent(file, mpi.type, &extent));
         if (how != representation::internal)
-            mpi.check(extent == mpi.map.extent(), "own",
+            mpi.check(extent == mpi.map.extent(), finding::value,
                       fmt::format("MPI_File_get_type_extent gives {}, expected {}", extent, mpi.map.extent()));
     };
     auto& out = mpi.incoming();

@@ -259,11 +259,11 @@ void scratch_file::make(std::vector<unsigned char> const* content) {
         std::error_code trouble;
         std::filesystem::remove_all(folder_, trouble); // of the same case before, if that was not finished
         std::filesystem::create_directories(folder_, trouble);
-        if (trouble) mpi_.check(false, "own", fmt::format("cannot make {}: {}", folder_, trouble.message()));
+        if (trouble) mpi_.check(false, finding::value, fmt::format("cannot make {}: {}", folder_, trouble.message()));
         if (content != nullptr) {
             int const fd = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
             auto const n = fd < 0 ? -1 : ::write(fd, content->data(), content->size());
-            mpi_.check(n == static_cast<ssize_t>(content->size()), "own",
+            mpi_.check(n == static_cast<ssize_t>(content->size()), finding::value,
                        fmt::format("cannot write {}: {}", path_, std::strerror(errno)));
             if (fd >= 0) ::close(fd);
         }
@@ -293,9 +293,9 @@ image scratch_file::read() const {
 void scratch_file::expect(image const& expected, std::source_location where) {
     meet(mpi_);
     if (mpi_.rank != 0) return;
-    if (!mpi_.check(exists(), "file", "there is no file", where)) return;
+    if (!mpi_.check(exists(), finding::file, "there is no file", where)) return;
     auto const difference = expected.difference(read());
-    mpi_.check(difference.empty(), "file", difference, where);
+    mpi_.check(difference.empty(), finding::file, difference, where);
 }
 
 bool scratch_file::mark(std::string const& name) const {
@@ -329,21 +329,21 @@ void open_file::set(view const& v, char const* representation, MPI_Info info) {
 void open_file::expect_position(std::size_t etypes, std::source_location where) {
     MPI_Offset got = -7;
     if (!mpi_.ok(MPI_File_get_position(handle_, &got), where)) return;
-    mpi_.check(got == static_cast<MPI_Offset>(etypes), "position",
+    mpi_.check(got == static_cast<MPI_Offset>(etypes), finding::position,
                fmt::format("MPI_File_get_position gives {}, expected {} etypes", got, etypes), where);
 }
 
 void open_file::expect_shared_position(std::size_t etypes, std::source_location where) {
     MPI_Offset got = -7;
     if (!mpi_.ok(MPI_File_get_position_shared(handle_, &got), where)) return;
-    mpi_.check(got == static_cast<MPI_Offset>(etypes), "position",
+    mpi_.check(got == static_cast<MPI_Offset>(etypes), finding::position,
                fmt::format("MPI_File_get_position_shared gives {}, expected {} etypes", got, etypes), where);
 }
 
 void open_file::close() {
     if (handle_ == MPI_FILE_NULL) return;
     mpi_.ok(MPI_File_close(&handle_));
-    mpi_.check(handle_ == MPI_FILE_NULL, "request", "MPI_File_close must set the handle to MPI_FILE_NULL");
+    mpi_.check(handle_ == MPI_FILE_NULL, finding::request, "MPI_File_close must set the handle to MPI_FILE_NULL");
     handle_ = MPI_FILE_NULL;
 }
 

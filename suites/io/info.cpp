@@ -47,7 +47,7 @@ hints hints_of(test_run& mpi, MPI_File file) {
     hints found;
     MPI_Info info = MPI_INFO_NULL;
     mpi.ok(MPI_File_get_info(file, &info));
-    if (!mpi.check(info != MPI_INFO_NULL, "info", "MPI_File_get_info must give an info object, if an empty one"))
+    if (!mpi.check(info != MPI_INFO_NULL, finding::info, "MPI_File_get_info must give an info object, if an empty one"))
         return found;
     int keys = 0;
     mpi.ok(MPI_Info_get_nkeys(info, &keys));
@@ -56,7 +56,7 @@ hints hints_of(test_run& mpi, MPI_File file) {
         int there = 0;
         mpi.ok(MPI_Info_get_nthkey(info, i, key));
         mpi.ok(MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &there));
-        if (mpi.check(there != 0, "info", fmt::format("the info object has no value of its own key {}", key)))
+        if (mpi.check(there != 0, finding::info, fmt::format("the info object has no value of its own key {}", key)))
             found[key] = value;
     }
     mpi.ok(MPI_Info_free(&info));
@@ -88,7 +88,7 @@ ASSAY_TEST(io, info, requirements{"io.info.set", "io.info.get", "io.info.keeps_o
         for (auto const& [hint, value] : before) {
             if (hint == "assay_no_such_hint") continue;
             auto const now = after.find(hint);
-            mpi.check(now != after.end() && now->second == value, "info",
+            mpi.check(now != after.end() && now->second == value, finding::info,
                       fmt::format("MPI_File_set_info without the hint {} changed it from \"{}\" to \"{}\"", hint, value,
                                   now == after.end() ? "(none)" : now->second));
         }

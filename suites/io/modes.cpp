@@ -73,17 +73,19 @@ ASSAY_TEST(io, open,
         if (!file.opened()) return;
         int amode = -1;
         mpi.ok(MPI_File_get_amode(file, &amode));
-        mpi.check(amode == how.amode, "own", fmt::format("MPI_File_get_amode gives {}, expected {}", amode, how.amode));
+        mpi.check(amode == how.amode, finding::value,
+                  fmt::format("MPI_File_get_amode gives {}, expected {}", amode, how.amode));
         MPI_Offset size = -7, displacement = -7;
         mpi.ok(MPI_File_get_size(file, &size));
-        mpi.check(size == static_cast<MPI_Offset>(content.bytes.size()), "file",
+        mpi.check(size == static_cast<MPI_Offset>(content.bytes.size()), finding::file,
                   fmt::format("MPI_File_get_size gives {}, expected {}", size, content.bytes.size()));
         MPI_Group of_file = MPI_GROUP_NULL, of_comm = MPI_GROUP_NULL;
         int relation = -1;
         mpi.ok(MPI_File_get_group(file, &of_file));
         mpi.ok(MPI_Comm_group(mpi.comm, &of_comm));
         mpi.ok(MPI_Group_compare(of_file, of_comm, &relation));
-        mpi.check(relation == MPI_IDENT, "own", "MPI_File_get_group gives another group than that of the communicator");
+        mpi.check(relation == MPI_IDENT, finding::value,
+                  "MPI_File_get_group gives another group than that of the communicator");
         mpi.ok(MPI_Group_free(&of_file));
         mpi.ok(MPI_Group_free(&of_comm));
         MPI_Datatype etype = MPI_DATATYPE_NULL, filetype = MPI_DATATYPE_NULL;
@@ -91,13 +93,15 @@ ASSAY_TEST(io, open,
         mpi.ok(MPI_File_get_view(file, &displacement, &etype, &filetype, representation));
         mpi.check(displacement == 0 && etype == MPI_BYTE && filetype == MPI_BYTE &&
                       std::string(representation) == "native",
-                  "own", "the view of a file that was opened must be of MPI_BYTE, from displacement 0, in native data");
-        mpi.check(scratch.exists(), "file", "there is no file while it is open");
+                  finding::value,
+                  "the view of a file that was opened must be of MPI_BYTE, from displacement 0, in native data");
+        mpi.check(scratch.exists(), finding::file, "there is no file while it is open");
         file.expect_position(0);
     }
     if ((how.amode & MPI_MODE_DELETE_ON_CLOSE) == 0) return scratch.expect(content);
     meet(mpi);
-    mpi.check(!scratch.exists(), "file", "the file is still there after MPI_File_close with MPI_MODE_DELETE_ON_CLOSE");
+    mpi.check(!scratch.exists(), finding::file,
+              "the file is still there after MPI_File_close with MPI_MODE_DELETE_ON_CLOSE");
     meet(mpi);
 }
 
@@ -149,15 +153,15 @@ ASSAY_TEST(io, errors, requirements{"io.errors.class", "io.delete.missing"}, ove
         break;
     }
     int error_class = MPI_SUCCESS;
-    if (mpi.check(code != MPI_SUCCESS, "return", "the call must fail and returned MPI_SUCCESS")) {
+    if (mpi.check(code != MPI_SUCCESS, finding::return_, "the call must fail and returned MPI_SUCCESS")) {
         mpi.ok(MPI_Error_class(code, &error_class));
-        mpi.check(std::find(wanted.begin(), wanted.end(), error_class) != wanted.end(), "return",
+        mpi.check(std::find(wanted.begin(), wanted.end(), error_class) != wanted.end(), finding::return_,
                   fmt::format("the call failed with another error class: {}", error_text(code)));
     }
     if (file != MPI_FILE_NULL) mpi.ok(MPI_File_close(&file));
     meet(mpi);
     if (mpi.rank == 0)
-        mpi.check(scratch.exists() == there && (!there || scratch.read().bytes == content), "file",
+        mpi.check(scratch.exists() == there && (!there || scratch.read().bytes == content), finding::file,
                   "a call that failed has changed the file");
     meet(mpi);
 }

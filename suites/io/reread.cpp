@@ -93,7 +93,7 @@ ASSAY_TEST(io, reread,
         mpi.ok(MPI_File_set_atomicity(file, atomic));
         int flag = -1;
         mpi.ok(MPI_File_get_atomicity(file, &flag));
-        mpi.check(flag == static_cast<int>(atomic), "own",
+        mpi.check(flag == static_cast<int>(atomic), finding::value,
                   fmt::format("MPI_File_get_atomicity gives {} after MPI_File_set_atomicity({})", flag, atomic));
     };
     {
@@ -101,7 +101,7 @@ ASSAY_TEST(io, reread,
         if (!file.opened()) return;
         int flag = -1;
         mpi.ok(MPI_File_get_atomicity(file, &flag));
-        mpi.check(flag == 0, "own", "a file must be in nonatomic mode when it was opened");
+        mpi.check(flag == 0, finding::value, "a file must be in nonatomic mode when it was opened");
         prepare(file, mpi.rank);
         transfer(file, true, mpi.rank, out);
         if (how == made_seen::sync) mpi.ok(MPI_File_sync(file));

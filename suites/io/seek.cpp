@@ -88,7 +88,7 @@ ASSAY_TEST(io, seek,
             MPI_Offset got = -7;
             auto const wanted = v.position(offset * v.etype.map.size());
             mpi.ok(MPI_File_get_byte_offset(file, static_cast<MPI_Offset>(offset), &got));
-            mpi.check(got == static_cast<MPI_Offset>(wanted), "position",
+            mpi.check(got == static_cast<MPI_Offset>(wanted), finding::position,
                       fmt::format("MPI_File_get_byte_offset of {} gives {}, expected {}", offset, got, wanted));
         }
     file.close();

@@ -43,7 +43,7 @@ ASSAY_TEST(io, size,
     auto const expect_size = [&](std::size_t bytes) {
         MPI_Offset got = -7;
         mpi.ok(MPI_File_get_size(file, &got));
-        mpi.check(got == static_cast<MPI_Offset>(bytes), "file",
+        mpi.check(got == static_cast<MPI_Offset>(bytes), finding::file,
                   fmt::format("MPI_File_get_size gives {}, expected {}", got, bytes));
     };
     expect_size(0);

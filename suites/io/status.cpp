@@ -41,7 +41,7 @@ ASSAY_TEST(io, end_of_file, requirements{"io.status.end_of_file", "io.read.data"
     if (got < mpi.elements) {
         auto* const rest = static_cast<unsigned char*>(in.address()) + mpi.map.true_lb() + got * extent;
         auto* const end = rest + (mpi.elements - got - 1) * extent + mpi.map.true_extent();
-        mpi.check(std::all_of(rest, end, [](auto byte) { return byte == poison_byte; }), "data",
+        mpi.check(std::all_of(rest, end, [](auto byte) { return byte == poison_byte; }), finding::data,
                   "the buffer was changed behind the data that the file had", std::source_location::current(),
                   level::advisory);
         std::fill(rest, end, poison_byte);

@@ -26,7 +26,7 @@ struct given_type {
         mpi.ok(MPI_Type_size(handle, &size));
         mpi.check(lb == map.lb() && extent == map.extent() && true_lb == map.true_lb() &&
                       true_extent == map.true_extent() && size == static_cast<int>(map.size()),
-                  "own",
+                  finding::value,
                   fmt::format("the {} of MPI_File_get_view has lb {}, extent {}, true lb {}, true extent {}, size {}; "
                               "expected {}, {}, {}, {}, {}",
                               which, lb, extent, true_lb, true_extent, size, map.lb(), map.extent(), map.true_lb(),
@@ -51,9 +51,9 @@ ASSAY_TEST(io, get_view, requirements{"io.get_view", "io.view.resets_pointers"},
     given_type etype, filetype;
     char representation[MPI_MAX_DATAREP_STRING + 1] = "";
     mpi.ok(MPI_File_get_view(file, &displacement, &etype.handle, &filetype.handle, representation));
-    mpi.check(displacement == static_cast<MPI_Offset>(v.displacement), "own",
+    mpi.check(displacement == static_cast<MPI_Offset>(v.displacement), finding::value,
               fmt::format("MPI_File_get_view gives displacement {}, expected {}", displacement, v.displacement));
-    mpi.check(std::string(representation) == "native", "own",
+    mpi.check(std::string(representation) == "native", finding::value,
               fmt::format("MPI_File_get_view gives representation \"{}\", expected \"native\"", representation));
     etype.expect(mpi, v.etype.map, "etype");
     filetype.expect(mpi, v.filetype.map, "filetype");

@@ -134,11 +134,11 @@ template <class T> void run(test_run& ofi, kind how, fi_op op, fi_datatype type)
     });
     for (std::size_t n = 0; n < many; ++n) {
         auto const expected = result(op, before[n], other[n], third[n]);
-        ofi.check(target[n] == expected, "data",
+        ofi.check(target[n] == expected, finding::data,
                   fmt::format("element {} of the target is {}, expected {} ({} before, operand {}, compared {})", n,
                               target[n], expected, before[n], other[n], third[n]));
         if (how != kind::base)
-            ofi.check(fetched[n] == before[n], "data",
+            ofi.check(fetched[n] == before[n], finding::data,
                       fmt::format("element {} was {} and {} was fetched", n, before[n], fetched[n]));
     }
     end.finish();

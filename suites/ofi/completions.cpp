@@ -56,7 +56,7 @@ OFI_TEST(cq_formats, requirements{"ofi.cq.formats", "ofi.cq.fields", "ofi.cq.dat
         auto* const op =
             send(end, tsenddata, ofi.outgoing(ofi.right(), 17, static_cast<int>(n)), ofi.right(), 0x61 + n, 0x100 + n);
         auto said = end.complete(*op).sent();
-        ofi.check(!said || said->of_sends, "own", "a send completes on the queue for receives");
+        ofi.check(!said || said->of_sends, finding::value, "a send completes on the queue for receives");
     }
     // One entry more than there are: what lies behind them is looked at.
     auto const size = size_of(what.format);
@@ -65,31 +65,34 @@ OFI_TEST(cq_formats, requirements{"ofi.cq.formats", "ofi.cq.fields", "ofi.cq.dat
     end.until([&] {
         ssize_t const n = fi_cq_read(end.cq.get(), entries.data(), many);
         if (n == -FI_EAGAIN) return false;
-        if (!ofi.check(n > 0 && n <= static_cast<ssize_t>(many), "return",
+        if (!ofi.check(n > 0 && n <= static_cast<ssize_t>(many), finding::return_,
                        fmt::format("fi_cq_read returned {}", error_text(n))))
             return true;
         for (std::size_t k = 0; k < static_cast<std::size_t>(n); ++k) {
             fi_cq_tagged_entry entry{};
             std::memcpy(static_cast<void*>(&entry), entries.data() + k * size, size);
             auto const at = std::find(receives.begin(), receives.end(), entry.op_context);
-            if (!ofi.check(at != receives.end(), "request", "an entry with the context of no receive")) continue;
+            if (!ofi.check(at != receives.end(), finding::request, "an entry with the context of no receive")) continue;
             auto const which = static_cast<std::uint64_t>(at - receives.begin());
             if (what.format >= FI_CQ_FORMAT_MSG)
-                ofi.check(entry.len == 17 && entry.flags & FI_RECV, "count",
+                ofi.check(entry.len == 17 && entry.flags & FI_RECV, finding::count,
                           fmt::format("an entry of a receive says {} bytes and flags {:#x}", entry.len, entry.flags));
             if (what.format >= FI_CQ_FORMAT_DATA)
-                ofi.check(entry.data == 0x100 + which, "own", fmt::format("an entry has the data {:#x}", entry.data));
+                ofi.check(entry.data == 0x100 + which, finding::value,
+                          fmt::format("an entry has the data {:#x}", entry.data));
             if (what.format >= FI_CQ_FORMAT_TAGGED)
-                ofi.check(entry.tag == 0x61 + which, "tag", fmt::format("an entry has the tag {:#x}", entry.tag));
+                ofi.check(entry.tag == 0x61 + which, finding::tag,
+                          fmt::format("an entry has the tag {:#x}", entry.tag));
         }
         auto const end_of_entries = entries.begin() + n * static_cast<std::ptrdiff_t>(size);
-        ofi.check(std::all_of(end_of_entries, entries.end(), [](unsigned char c) { return c == poison_byte; }), "guard",
+        ofi.check(std::all_of(end_of_entries, entries.end(), [](unsigned char c) { return c == poison_byte; }),
+                  finding::guard,
                   fmt::format("fi_cq_read returned {} entries of {} bytes and wrote behind them", n, size));
         std::fill(entries.begin(), entries.end(), poison_byte);
         got += static_cast<std::size_t>(n);
         return got == many;
     });
-    ofi.check(got == many, "request", fmt::format("{} of {} completions came", got, many));
+    ofi.check(got == many, finding::request, fmt::format("{} of {} completions came", got, many));
     end.own_reads = false;
     end.finish();
 }
@@ -154,9 +157,9 @@ OFI_TEST(cq_wait, requirements{"ofi.cq.sread"}, over(axis_use{&providers()}, axi
     fi_cq_tagged_entry entry{};
     auto begin = std::chrono::steady_clock::now();
     ssize_t const nothing = fi_cq_sread(end.cq.get(), &entry, 1, nullptr, 30);
-    ofi.check(nothing == -FI_EAGAIN, "return",
+    ofi.check(nothing == -FI_EAGAIN, finding::return_,
               fmt::format("fi_cq_sread of an empty queue returned {}, not -FI_EAGAIN", error_text(nothing)));
-    ofi.check(milliseconds_since(begin) >= 25, "return",
+    ofi.check(milliseconds_since(begin) >= 25, finding::return_,
               fmt::format("fi_cq_sread was to wait 30 ms and took {:.1f}", milliseconds_since(begin)));
     end.own_reads = ofi.rank != 0;
     end.meet();
@@ -173,7 +176,7 @@ OFI_TEST(cq_wait, requirements{"ofi.cq.sread"}, over(axis_use{&providers()}, axi
         // A wait may end early, with -FI_EAGAIN: what counts is that it does not sleep through the message.
         while (got == -FI_EAGAIN && milliseconds_since(begin) < 1500)
             got = fi_cq_sread(end.cq.get(), &entry, 1, nullptr, 1000);
-        ofi.check(got == 1 && entry.op_context == &op && milliseconds_since(begin) < 900, "request",
+        ofi.check(got == 1 && entry.op_context == &op && milliseconds_since(begin) < 900, finding::request,
                   fmt::format("fi_cq_sread returned {}, after {:.0f} ms, while a message came", error_text(got),
                               milliseconds_since(begin)));
         if (got == 1) ofi.expect(in, 0, 17);
@@ -208,13 +211,13 @@ OFI_TEST(cq_descriptor, requirements{"ofi.cq.wait_fd"}, over(axis_use{&providers
             if (may_wait == 0) {
                 pollfd wait{descriptor, POLLIN, 0};
                 poll(&wait, 1, 1000);
-            } else if (!ofi.check(may_wait == -FI_EAGAIN, "return",
+            } else if (!ofi.check(may_wait == -FI_EAGAIN, finding::return_,
                                   fmt::format("fi_trywait returned {}", error_text(may_wait)))) {
                 break;
             }
             got = fi_cq_read(end.cq.get(), &entry, 1);
         }
-        ofi.check(got == 1 && entry.op_context == &op && milliseconds_since(begin) < 900, "request",
+        ofi.check(got == 1 && entry.op_context == &op && milliseconds_since(begin) < 900, finding::request,
                   fmt::format("fi_cq_read returned {} after {:.0f} ms of waiting at its descriptor", error_text(got),
                               milliseconds_since(begin)));
         if (got == 1) ofi.expect(in, 0, 17);

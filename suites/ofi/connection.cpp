@@ -54,17 +54,17 @@ OFI_TEST(address_vector, requirements{"ofi.av.lookup", "ofi.av.table", "ofi.av.r
         auto const number = end.peers[static_cast<std::size_t>(rank)];
         auto const& name = end.names[static_cast<std::size_t>(rank)];
         if (what.table == FI_AV_TABLE)
-            ofi.check(number == static_cast<fi_addr_t>(rank), "own",
+            ofi.check(number == static_cast<fi_addr_t>(rank), finding::value,
                       fmt::format("entry {} of a table has the number {:#x}", rank, number));
         std::array<char, 512> found{};
         std::size_t size = found.size();
         if (!ofi.ok(fi_av_lookup(end.av.get(), number, found.data(), &size))) continue;
-        ofi.check(std::string(found.data(), std::min(size, found.size())) == name, "own",
+        ofi.check(std::string(found.data(), std::min(size, found.size())) == name, finding::value,
                   fmt::format("fi_av_lookup gives {} bytes that are not the {} that were inserted", size, name.size()));
         std::array<char, 256> text{};
         size = text.size();
         auto const* const words = fi_av_straddr(end.av.get(), name.data(), text.data(), &size);
-        ofi.check(words == text.data() && text[0] != '\0', "own", "fi_av_straddr writes nothing");
+        ofi.check(words == text.data() && text[0] != '\0', finding::value, "fi_av_straddr writes nothing");
     }
     say_hello(end, 0);
     end.meet();
@@ -72,7 +72,8 @@ OFI_TEST(address_vector, requirements{"ofi.av.lookup", "ofi.av.table", "ofi.av.r
     if (ofi.size > 1 && ofi.ok(fi_av_remove(end.av.get(), &number, 1, 0))) {
         int const inserted =
             fi_av_insert(end.av.get(), end.names[static_cast<std::size_t>(ofi.right())].data(), 1, &number, 0, nullptr);
-        ofi.check(inserted == 1, "return", fmt::format("fi_av_insert returned {}, not 1", error_text(inserted)));
+        ofi.check(inserted == 1, finding::return_,
+                  fmt::format("fi_av_insert returned {}, not 1", error_text(inserted)));
     }
     end.meet();
     say_hello(end, 1);
@@ -87,11 +88,11 @@ OFI_TEST(name, requirements{"ofi.cm.getname"}, over(axis_use{&providers()})) {
     bytes.fill(static_cast<char>(poison_byte));
     std::size_t size = whole.size() - 1;
     int const code = fi_getname(&end.ep->fid, bytes.data(), &size);
-    ofi.check(code == -FI_ETOOSMALL, "return",
+    ofi.check(code == -FI_ETOOSMALL, finding::return_,
               fmt::format("fi_getname with too small a buffer returned {}, not -FI_ETOOSMALL", error_text(code)));
-    ofi.check(size == whole.size(), "own",
+    ofi.check(size == whole.size(), finding::value,
               fmt::format("it says {} bytes would do; the name has {}", size, whole.size()));
-    ofi.check(bytes[whole.size() - 1] == static_cast<char>(poison_byte), "guard",
+    ofi.check(bytes[whole.size() - 1] == static_cast<char>(poison_byte), finding::guard,
               "it writes behind the end of the buffer");
     end.finish();
 }
@@ -100,7 +101,7 @@ OFI_TEST(name, requirements{"ofi.cm.getname"}, over(axis_use{&providers()})) {
 OFI_TEST(close_busy, requirements{"ofi.close.busy"}, over(axis_use{&providers()})) {
     endpoint end(ofi, ofi.at(providers()), {});
     int const code = fi_close(&end.cq->fid);
-    if (!ofi.check(code == -FI_EBUSY, "return",
+    if (!ofi.check(code == -FI_EBUSY, finding::return_,
                    fmt::format("fi_close of a completion queue that an endpoint uses returned {}, not -FI_EBUSY",
                                error_text(code))))
         end.cq.forget();
@@ -130,7 +131,7 @@ OFI_TEST(descriptors, requirements{"ofi.close.resources"}, over(axis_use{&provid
         after = open_descriptors();
         if (round == 1) before = after; // the first ones may open what stays
     }
-    ofi.check(after <= before, "fd", fmt::format("{} descriptors after 2 endpoints, {} after 6", before, after));
+    ofi.check(after <= before, finding::fd, fmt::format("{} descriptors after 2 endpoints, {} after 6", before, after));
 }
 
 // A rank leaves early: the others go on.

@@ -14,7 +14,7 @@ void expect_value(endpoint& end, fid_cntr* counter, std::uint64_t expected, char
                   std::source_location where = std::source_location::current()) {
     std::uint64_t value = 0;
     end.until([&] { return (value = fi_cntr_read(counter)) >= expected; });
-    end.ofi.check(value == expected, "count",
+    end.ofi.check(value == expected, finding::count,
                   fmt::format("the counter of {} says {}, expected {}", of, value, expected), where);
 }
 
@@ -46,7 +46,7 @@ OFI_TEST(counters, requirements{"ofi.cntr.completions"},
     for (auto* op : operations) end.complete(*op).error(0);
     expect_value(end, end.receives.get(), many, "receives");
     expect_value(end, end.sends.get(), many, "sends"); // what fi_inject sends has no entry in a queue, but counts
-    ofi.check(fi_cntr_readerr(end.sends.get()) == 0 && fi_cntr_readerr(end.receives.get()) == 0, "error",
+    ofi.check(fi_cntr_readerr(end.sends.get()) == 0 && fi_cntr_readerr(end.receives.get()) == 0, finding::error,
               "a counter says that something failed");
     end.finish();
 }
@@ -63,7 +63,7 @@ OFI_TEST(counters_of_errors, requirements{"ofi.cntr.errors"}, over(axis_use{&pro
     std::uint64_t errors = 0;
     end.until([&] { return (errors = fi_cntr_readerr(end.receives.get())) >= 1; });
     // fi_cntr(3) says that errors may be counted, fi_endpoint(3) that they are.
-    ofi.check(errors == 1, "count", fmt::format("the error value of the counter is {}, expected 1", errors),
+    ofi.check(errors == 1, finding::count, fmt::format("the error value of the counter is {}, expected 1", errors),
               std::source_location::current(), level::advisory);
     expect_value(end, end.receives.get(), 0, "receives");
     end.finish();
@@ -79,7 +79,7 @@ OFI_TEST(counter_values, requirements{"ofi.cntr.values"}, over(axis_use{&provide
     ofi.ok(fi_cntr_add(counter, 2));
     expect_value(end, counter, 42, "sends, which was set to 40 and got 2 more");
     ofi.ok(fi_cntr_adderr(counter, 3));
-    ofi.check(fi_cntr_readerr(counter) == 3, "count", "the error value of a counter is not what was added");
+    ofi.check(fi_cntr_readerr(counter) == 3, finding::count, "the error value of a counter is not what was added");
     expect_value(end, counter, 42, "sends, after something was added to its error value");
     end.finish();
 }

@@ -55,7 +55,8 @@ endpoint::endpoint(test_run& run, std::string const& provider, wish what)
         fi_addr_t address = FI_ADDR_NOTAVAIL;
         auto const& of_rank = names[static_cast<std::size_t>(rank)];
         int const inserted = fi_av_insert(av.get(), of_rank.data(), 1, &address, 0, nullptr);
-        if (!ofi.check(inserted == 1, "return", fmt::format("fi_av_insert returned {}, not 1", error_text(inserted))))
+        if (!ofi.check(inserted == 1, finding::return_,
+                       fmt::format("fi_av_insert returned {}, not 1", error_text(inserted))))
             throw test_run::cannot_go_on{};
         peers.push_back(address);
     }
@@ -154,7 +155,7 @@ ssize_t endpoint::attempt(std::function<ssize_t()> const& call) {
 bool endpoint::post(std::function<ssize_t()> const& call, std::source_location where) {
     ssize_t const code = attempt(call);
     if (code != -FI_EAGAIN) return ofi.ok(code, where);
-    return ofi.check(false, "return", fmt::format("{} returns -FI_EAGAIN for ever", last_call.name), where);
+    return ofi.check(false, finding::return_, fmt::format("{} returns -FI_EAGAIN for ever", last_call.name), where);
 }
 
 bool endpoint::until(std::function<bool()> const& holds) {
@@ -187,7 +188,7 @@ void endpoint::hand_out(fid_cq* queue, bool of_sends) {
             ssize_t const read = fi_cq_readerr(queue, &error, 0);
             if (read != 1) {
                 ofi.check(
-                    false, "return",
+                    false, finding::return_,
                     fmt::format("fi_cq_read says that there is an error, fi_cq_readerr returns {}", error_text(read)));
                 return;
             }
@@ -201,7 +202,7 @@ void endpoint::hand_out(fid_cq* queue, bool of_sends) {
             keep(error.op_context, c);
         } else {
             if (got != -FI_EAGAIN && got != 0 && strangers_++ == 0)
-                ofi.check(false, "return", fmt::format("{} returned {}", last_call.name, error_text(got)));
+                ofi.check(false, finding::return_, fmt::format("{} returned {}", last_call.name, error_text(got)));
             return;
         }
     }
@@ -219,14 +220,14 @@ void endpoint::keep(void* context, completion const& c) {
             return;
         }
     if (strangers_++ < 3)
-        ofi.check(false, "request",
+        ofi.check(false, finding::request,
                   fmt::format("a completion with the context {}, which belongs to no operation; flags {}, error {}",
                               context, words(c.flags), c.error));
 }
 
 completion_check endpoint::complete(operation& of, std::source_location where) {
     bool const came = until([&] { return of.used < of.said.size(); });
-    ofi.check(came, "request", fmt::format("no completion of {}", of.name), where);
+    ofi.check(came, finding::request, fmt::format("no completion of {}", of.name), where);
     return {*this, of, came ? &of.said[of.used++] : nullptr, where};
 }
 
@@ -240,7 +241,7 @@ completion const* endpoint::look_for(operation& of, int polls) {
 
 void endpoint::silent(operation& of, std::source_location where) {
     auto const* it = look_for(of);
-    ofi.check(it == nullptr, "request",
+    ofi.check(it == nullptr, finding::request,
               fmt::format("a completion of {} that nobody asked for: flags {}, error {}", of.name,
                           it != nullptr ? words(it->flags) : "", it != nullptr ? it->error : 0),
               where);
@@ -250,7 +251,7 @@ void endpoint::finish(std::source_location where) {
     meet();
     for (int n = 0; n < 20; ++n) progress();
     auto const look_at = [&](operation const& one) {
-        ofi.check(one.used == one.said.size(), "leftover",
+        ofi.check(one.used == one.said.size(), finding::leftover,
                   fmt::format("{} completions of one {}, {} expected", one.said.size(), one.name, one.used), where);
     };
     for (auto const& one : operations) look_at(one);
@@ -287,7 +288,7 @@ remote_memory endpoint::where(fid_mr* region, void* memory) const {
 
 completion_check& completion_check::flags(std::uint64_t set) {
     if (it_ != nullptr && by_.wanted.format >= FI_CQ_FORMAT_MSG)
-        by_.ofi.check((it_->flags & set) == set, "own",
+        by_.ofi.check((it_->flags & set) == set, finding::value,
                       fmt::format("the completion of {} has the flags {}, without all of {}", of_.name,
                                   words(it_->flags), words(set)),
                       where_);
@@ -299,7 +300,7 @@ completion_check& completion_check::received(std::size_t bytes) {
     error(0);
     flags(FI_RECV | (of_.name.starts_with("fi_t") ? FI_TAGGED : FI_MSG));
     if (by_.wanted.format >= FI_CQ_FORMAT_MSG)
-        by_.ofi.check(it_->length == bytes, "count",
+        by_.ofi.check(it_->length == bytes, finding::count,
                       fmt::format("the completion of {} says {} bytes, {} were sent", of_.name, it_->length, bytes),
                       where_);
     return *this;
@@ -315,7 +316,7 @@ completion_check& completion_check::sent() {
 
 completion_check& completion_check::tag(std::uint64_t expected) {
     if (it_ != nullptr && (by_.wanted.format >= FI_CQ_FORMAT_TAGGED || it_->error != 0))
-        by_.ofi.check(it_->tag == expected, "tag",
+        by_.ofi.check(it_->tag == expected, finding::tag,
                       fmt::format("the completion of {} says tag {:#x}, expected {:#x}", of_.name, it_->tag, expected),
                       where_);
     return *this;
@@ -324,7 +325,7 @@ completion_check& completion_check::tag(std::uint64_t expected) {
 completion_check& completion_check::data(std::uint64_t expected) {
     flags(FI_REMOTE_CQ_DATA);
     if (it_ != nullptr && by_.wanted.format >= FI_CQ_FORMAT_DATA)
-        by_.ofi.check(it_->data == expected, "own",
+        by_.ofi.check(it_->data == expected, finding::value,
                       fmt::format("the completion of {} has the immediate data {:#x}, sent were {:#x}", of_.name,
                                   it_->data, expected),
                       where_);
@@ -333,14 +334,14 @@ completion_check& completion_check::data(std::uint64_t expected) {
 
 completion_check& completion_check::no_data() {
     if (it_ != nullptr && by_.wanted.format >= FI_CQ_FORMAT_MSG)
-        by_.ofi.check(!(it_->flags & FI_REMOTE_CQ_DATA), "own",
+        by_.ofi.check(!(it_->flags & FI_REMOTE_CQ_DATA), finding::value,
                       fmt::format("the completion of {} claims immediate data; none were sent", of_.name), where_);
     return *this;
 }
 
 completion_check& completion_check::source(int rank) {
     if (it_ != nullptr && by_.wanted.caps & FI_SOURCE)
-        by_.ofi.check(it_->source == by_.peers[static_cast<std::size_t>(rank)], "source",
+        by_.ofi.check(it_->source == by_.peers[static_cast<std::size_t>(rank)], finding::source,
                       fmt::format("the completion of {} says that it is from {:#x}; rank {} is {:#x}", of_.name,
                                   it_->source, rank, by_.peers[static_cast<std::size_t>(rank)]),
                       where_);
@@ -349,7 +350,7 @@ completion_check& completion_check::source(int rank) {
 
 completion_check& completion_check::error(int expected) {
     if (it_ != nullptr)
-        by_.ofi.check(it_->error == expected, "error",
+        by_.ofi.check(it_->error == expected, finding::error,
                       fmt::format("the completion of {} has the error {} ({}), expected {} ({})", of_.name, it_->error,
                                   it_->error != 0 ? fi_strerror(it_->error) : "none", expected,
                                   expected != 0 ? fi_strerror(expected) : "none"),
@@ -359,7 +360,7 @@ completion_check& completion_check::error(int expected) {
 
 completion_check& completion_check::cut(std::size_t bytes) {
     if (it_ != nullptr)
-        by_.ofi.check(it_->cut == bytes, "count",
+        by_.ofi.check(it_->cut == bytes, finding::count,
                       fmt::format("the completion of {} says that {} bytes did not fit (olen), it were {}", of_.name,
                                   it_->cut, bytes),
                       where_);

@@ -35,7 +35,7 @@ OFI_TEST(multi_recv, requirements{"ofi.multi_recv.fill", "ofi.multi_recv.release
     std::size_t size = sizeof minimum;
     minimum = 0;
     if (ofi.ok(fi_getopt(&end.ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &minimum, &size)))
-        ofi.check(minimum == least, "own",
+        ofi.check(minimum == least, finding::value,
                   fmt::format("FI_OPT_MIN_MULTI_RECV is {}, it was set to {}", minimum, least));
     struct place {
         operation* op;
@@ -70,20 +70,21 @@ OFI_TEST(multi_recv, requirements{"ofi.multi_recv.fill", "ofi.multi_recv.release
                 }
             return said != nullptr;
         });
-        if (!ofi.check(came, "request", fmt::format("{} of {} messages came", got, many))) break;
-        if (!ofi.check(said->error == 0, "error", fmt::format("a completion has the error {}", said->error))) break;
-        ofi.check(!in->released, "request", "a completion for a buffer that had been given back");
+        if (!ofi.check(came, finding::request, fmt::format("{} of {} messages came", got, many))) break;
+        if (!ofi.check(said->error == 0, finding::error, fmt::format("a completion has the error {}", said->error)))
+            break;
+        ofi.check(!in->released, finding::request, "a completion for a buffer that had been given back");
         in->released |= (said->flags & FI_MULTI_RECV) != 0;
         if (!(said->flags & FI_RECV)) continue; // says only that the buffer is free
         auto const at = static_cast<unsigned char*>(said->buffer) - in->bytes.data();
         if (ofi.check(at >= static_cast<std::ptrdiff_t>(in->used) &&
                           static_cast<std::size_t>(at) + said->length <= room && said->length == bytes,
-                      "position",
+                      finding::position,
                       fmt::format("message {} of {} bytes: {} bytes at {} of the buffer, of which {} were used", got,
                                   bytes, said->length, at, in->used))) {
             std::vector<unsigned char> expected(bytes);
             stream_bytes(ofi.key(ofi.left(), ofi.rank, got), 0, expected.data(), bytes);
-            ofi.check(std::equal(expected.begin(), expected.end(), in->bytes.begin() + at), "data",
+            ofi.check(std::equal(expected.begin(), expected.end(), in->bytes.begin() + at), finding::data,
                       fmt::format("message {} is not what was sent", got));
             in->used = static_cast<std::size_t>(at) + said->length;
         }
@@ -93,8 +94,9 @@ OFI_TEST(multi_recv, requirements{"ofi.multi_recv.fill", "ofi.multi_recv.release
     auto& first = places[0];
     if (!first.released && end.until([&] { return first.op->used < first.op->said.size(); }))
         first.released = first.op->said[first.op->used++].flags & FI_MULTI_RECV;
-    ofi.check(first.released, "request", "the first buffer is full, and no completion gives it back (FI_MULTI_RECV)");
-    ofi.check(!places[1].released, "request", "the second buffer is given back, though it has room");
+    ofi.check(first.released, finding::request,
+              "the first buffer is full, and no completion gives it back (FI_MULTI_RECV)");
+    ofi.check(!places[1].released, finding::request, "the second buffer is given back, though it has room");
     fi_cancel(&end.ep->fid, places[1].op);
     end.look_for(*places[1].op);
     end.finish();

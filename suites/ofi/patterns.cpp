@@ -42,7 +42,7 @@ OFI_TEST(many_to_one, requirements{"ofi.msg.data", "ofi.cq.source", "ofi.cq.fiel
             int from = 1;
             while (from < ofi.size && end.peers[static_cast<std::size_t>(from)] != said->source) ++from;
             if (!ofi.check(
-                    from < ofi.size, "source",
+                    from < ofi.size, finding::source,
                     fmt::format("a completion says that it is from {:#x}, which is no other rank", said->source)))
                 continue;
             ofi.expect(*in, from, bytes,

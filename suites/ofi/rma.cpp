@@ -160,7 +160,7 @@ OFI_TEST(rma_refused, requirements{"ofi.mr.access"}, over(axis_use{&providers()}
         start(end, is_read ? verb::read : verb::writemsg, local.address(), bytes, ofi.right(), there, &returned);
     if (returned == 0) {
         auto const said = end.complete(*op);
-        ofi.check(!said || said->error != 0, "error", "a completion without an error of what is not allowed");
+        ofi.check(!said || said->error != 0, finding::error, "a completion without an error of what is not allowed");
     }
     end.meet();
     if (wrong == mistake::no_read) {
@@ -201,13 +201,13 @@ OFI_TEST(mr_modes, requirements{"ofi.mr.modes", "ofi.rma.data"}, over(axis_use{&
     what.mr_mode = bits;
     endpoint end(ofi, ofi.at(providers()), what);
     int const demanded = end.info->domain_attr->mr_mode;
-    ofi.check((demanded & ~bits) == 0, "own",
+    ofi.check((demanded & ~bits) == 0, finding::value,
               fmt::format("the provider demands mr_mode {:#x} of a program that can do {:#x}", demanded, bits));
     auto& window = ofi.outgoing(ofi.left(), bytes);
     fid_mr* const region = end.expose(window.address(), bytes, FI_REMOTE_READ);
     auto const all = tell(end, end.where(region, window.address()));
     if (!(demanded & FI_MR_PROV_KEY))
-        ofi.check(fi_mr_key(region) == end.last_key(), "own",
+        ofi.check(fi_mr_key(region) == end.last_key(), finding::value,
                   fmt::format("the key is {:#x}, asked for was {:#x}", fi_mr_key(region), end.last_key()));
     auto& local = ofi.incoming(bytes);
     auto* const op =
@@ -230,7 +230,7 @@ OFI_TEST(mr_regions, requirements{"ofi.mr.close", "ofi.rma.data"}, over(axis_use
     auto const firsts = tell(end, end.where(one, first.address()));
     auto const seconds = tell(end, end.where(two, second.address()));
     auto const right = static_cast<std::size_t>(ofi.right());
-    ofi.check(firsts[right].key != seconds[right].key, "own", "two regions have the same key");
+    ofi.check(firsts[right].key != seconds[right].key, finding::value, "two regions have the same key");
     auto& local = ofi.incoming(bytes);
     end.complete(*start(end, verb::read, local.address(), bytes, ofi.right(), firsts[right])).done(FI_RMA | FI_READ);
     local.expect(ofi.key(ofi.right(), ofi.rank, 1), bytes, "read from the first region");
@@ -245,7 +245,7 @@ OFI_TEST(mr_regions, requirements{"ofi.mr.close", "ofi.rma.data"}, over(axis_use
     auto* const op = start(end, verb::read, late.address(), bytes, ofi.right(), firsts[right], &returned);
     if (returned == 0) {
         auto const said = end.complete(*op);
-        ofi.check(!said || said->error != 0, "error", "a read of a region that has been closed succeeds");
+        ofi.check(!said || said->error != 0, finding::error, "a read of a region that has been closed succeeds");
     }
     end.finish();
 }

@@ -39,12 +39,12 @@ operation* find(endpoint& end, std::uint64_t tag, std::uint64_t flags, std::size
         if (!said) return !(on = false);
         if (said->error == FI_ENOMSG) return false;
         said.error(0).tag(tag);
-        end.ofi.check(said->length == bytes, "count",
+        end.ofi.check(said->length == bytes, finding::count,
                       fmt::format("FI_PEEK finds a message of {} bytes, {} were sent", said->length, bytes));
         found = &op;
         return true;
     });
-    end.ofi.check(came, "request", "FI_PEEK never finds the message, which was sent");
+    end.ofi.check(came, finding::request, "FI_PEEK never finds the message, which was sent");
     return found;
 }
 

@@ -102,7 +102,7 @@ ASSAY_TEST(p2p, ring_pack, requirements{"datatype.pack", "datatype.unpack", "dat
         mpi.ok(MPI_Pack(static_cast<char*>(out.address()) + first * extent, rest, mpi.type, packed_out, room, &position,
                         mpi.comm));
         auto const least = static_cast<int>(mpi.elements * mpi.map.size());
-        mpi.check(position >= least && position <= room, "own",
+        mpi.check(position >= least && position <= room, finding::value,
                   "MPI_Pack ended at position " + std::to_string(position) + ", expected " + std::to_string(least) +
                       " to " + std::to_string(room) + " (MPI_Pack_size)");
         mpi.ok(MPI_Send(packed_out, position, MPI_PACKED, to, mpi.tag(), mpi.comm));
@@ -115,13 +115,13 @@ ASSAY_TEST(p2p, ring_pack, requirements{"datatype.pack", "datatype.unpack", "dat
     } else {
         int got = -1, position = 0;
         mpi.ok(MPI_Get_count(&status, MPI_PACKED, &got));
-        if (mpi.check(got >= 0 && got <= room, "count",
+        if (mpi.check(got >= 0 && got <= room, finding::count,
                       "MPI_Get_count of MPI_PACKED gives " + std::to_string(got) + " with room for " +
                           std::to_string(room))) {
             mpi.ok(MPI_Unpack(packed_in, got, &position, in, first, mpi.type, mpi.comm));
             mpi.ok(MPI_Unpack(packed_in, got, &position, static_cast<char*>(in.address()) + first * extent, rest,
                               mpi.type, mpi.comm));
-            mpi.check(position == got, "own",
+            mpi.check(position == got, finding::value,
                       "MPI_Unpack of all elements ended at position " + std::to_string(position) + " of " +
                           std::to_string(got));
         }

@@ -37,11 +37,11 @@ ASSAY_TEST(p2p, ring_cartesian, requirements{"p2p.send.data", "topology.cart_shi
         int source = -77, destination = -77;
         mpi.ok(MPI_Cart_shift(mpi.comm, static_cast<int>(dimension), 1, &source, &destination));
         auto const plain = [](int rank) { return rank == MPI_PROC_NULL ? -1 : rank; };
-        mpi.check(plain(source) == sources[2 * dimension] && plain(destination) == sources[2 * dimension + 1], "own",
-                  "MPI_Cart_shift of dimension " + std::to_string(dimension) + " gives " + std::to_string(source) +
-                      " and " + std::to_string(destination) + ", by definition " +
-                      std::to_string(sources[2 * dimension]) + " and " + std::to_string(sources[2 * dimension + 1]) +
-                      " (-1: MPI_PROC_NULL)");
+        mpi.check(
+            plain(source) == sources[2 * dimension] && plain(destination) == sources[2 * dimension + 1], finding::value,
+            "MPI_Cart_shift of dimension " + std::to_string(dimension) + " gives " + std::to_string(source) + " and " +
+                std::to_string(destination) + ", by definition " + std::to_string(sources[2 * dimension]) + " and " +
+                std::to_string(sources[2 * dimension + 1]) + " (-1: MPI_PROC_NULL)");
         // The messages go by definition: a wrong answer must not make the ranks wait for each other. MPI_PROC_NULL has a
         // test of its own.
         pattern shift{{sources[2 * dimension + 1]}, {sources[2 * dimension]}};

@@ -117,9 +117,9 @@ public:
         void* address = nullptr;
         long long size = -7;
         if (!mpi_.ok(detach(address, size), where)) return;
-        mpi_.check(address == memory, "own",
+        mpi_.check(address == memory, finding::value,
                    fmt::format("detaching gives address {}, expected {}, which was attached", address, memory), where);
-        mpi_.check(size == static_cast<long long>(bytes), "own",
+        mpi_.check(size == static_cast<long long>(bytes), finding::value,
                    fmt::format("detaching gives size {}, expected {}, which was attached", size, bytes), where);
     }
 
@@ -314,7 +314,7 @@ ASSAY_TEST(p2p, buffer_automatic, requirements{"p2p.buffer.automatic", "p2p.buff
     void* address = nullptr;
     long long size = -7;
     if (mpi.ok(at.detach(address, size)))
-        mpi.check(address == MPI_BUFFER_AUTOMATIC, "own",
+        mpi.check(address == MPI_BUFFER_AUTOMATIC, finding::value,
                   "detaching an automatic buffer must give MPI_BUFFER_AUTOMATIC as its address");
 }
 
@@ -350,7 +350,7 @@ ASSAY_TEST(p2p, buffer_nearest,
         receive_one(mpi, serial, n, p.from, at.comm, "message");
     };
     auto const expect_address = [&](std::vector<unsigned char> const& memory, char const* whose) {
-        mpi.check(address == memory.data() && size == static_cast<int>(memory.size()), "own",
+        mpi.check(address == memory.data() && size == static_cast<int>(memory.size()), finding::value,
                   fmt::format("detaching the buffer of the {} gives another address or size", whose));
     };
     switch (c) {
@@ -409,8 +409,8 @@ ASSAY_TEST(p2p, buffer_large, requirements{"p2p.buffer.size_undefined", "p2p.buf
         mpi.ok(level.whose == owner::process        ? MPI_Buffer_detach(&address, &small)
                : level.whose == owner::communicator ? MPI_Comm_detach_buffer(at.comm, &address, &small)
                                                     : MPI_Session_detach_buffer(at.session, &address, &small));
-        mpi.check(address == memory, "own", "detaching gives another address than was attached");
-        mpi.check(small == MPI_UNDEFINED, "own",
+        mpi.check(address == memory, finding::value, "detaching gives another address than was attached");
+        mpi.check(small == MPI_UNDEFINED, finding::value,
                   fmt::format("detaching 3 GiB with an int gives size {}, expected MPI_UNDEFINED", small));
     }
     munmap(memory, size);
@@ -454,19 +454,21 @@ ASSAY_TEST(p2p, buffer_wrong_use,
             mpi.ok(MPI_Recv(in.data(), 20000, MPI_INT, p.from, mpi.tag(0), own, MPI_STATUS_IGNORE));
             expect_message(mpi, in, mpi.key_from(p.from), 20000, "a message for which there was no room");
         }
-        advise(mpi, code == MPI_SUCCESS || class_of(code) == MPI_ERR_BUFFER, "return",
+        advise(mpi, code == MPI_SUCCESS || class_of(code) == MPI_ERR_BUFFER, finding::return_,
                fmt::format("MPI_Bsend without room returned \"{}\", expected MPI_ERR_BUFFER", error_text(code)));
         if (c == wrong::too_small) mpi.ok(MPI_Buffer_detach(&address, &got));
         mpi.ok(MPI_Comm_free(&own));
     } else if (c == wrong::attached_twice) {
         mpi.ok(MPI_Buffer_attach(memory.data(), size));
         code = MPI_Buffer_attach(second.data(), size);
-        advise(mpi, code != MPI_SUCCESS, "return", "a second MPI_Buffer_attach succeeds while there is a buffer");
+        advise(mpi, code != MPI_SUCCESS, finding::return_,
+               "a second MPI_Buffer_attach succeeds while there is a buffer");
         mpi.ok(MPI_Buffer_detach(&address, &got));
-        advise(mpi, address == memory.data(), "own", "a second MPI_Buffer_attach took the place of the first buffer");
+        advise(mpi, address == memory.data(), finding::value,
+               "a second MPI_Buffer_attach took the place of the first buffer");
     } else {
         code = MPI_Buffer_detach(&address, &got);
-        advise(mpi, class_of(code) == MPI_ERR_BUFFER, "return",
+        advise(mpi, class_of(code) == MPI_ERR_BUFFER, finding::return_,
                fmt::format("MPI_Buffer_detach without a buffer returned \"{}\", expected MPI_ERR_BUFFER",
                            error_text(code)));
     }

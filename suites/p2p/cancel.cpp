@@ -59,7 +59,7 @@ ASSAY_TEST(p2p, many_to_one_cancel, requirements{"p2p.cancel.send", "p2p.cancel.
         }
         mpi.check_null(request);
         mpi.ok(MPI_Test_cancelled(&status, &cancelled));
-        mpi.check(cancelled == 0 || cancelled == 1, "cancelled",
+        mpi.check(cancelled == 0 || cancelled == 1, finding::cancelled,
                   "MPI_Test_cancelled gives " + std::to_string(cancelled));
         mpi.ok(MPI_Isend(&cancelled, 1, MPI_INT, 0, verdict, mpi.comm, &told));
     }
@@ -88,7 +88,7 @@ ASSAY_TEST(p2p, many_to_one_cancel, requirements{"p2p.cancel.send", "p2p.cancel.
                 }
                 int there = -1;
                 mpi.ok(MPI_Iprobe(peer, message, mpi.comm, &there, MPI_STATUS_IGNORE));
-                mpi.check(there == 0, "cancelled",
+                mpi.check(there == 0, finding::cancelled,
                           "the message of rank " + std::to_string(peer) + " arrived although its cancel succeeded");
                 in.expect_untouched();
             }
@@ -109,7 +109,7 @@ ASSAY_TEST(p2p, cancel_receive, requirements{"p2p.cancel.receive", "p2p.cancel.t
     mpi.check_null(request);
     int cancelled = -1;
     mpi.ok(MPI_Test_cancelled(&status, &cancelled));
-    mpi.check(cancelled == 1, "cancelled",
+    mpi.check(cancelled == 1, finding::cancelled,
               "a receive that nothing can match must be cancelled; MPI_Test_cancelled gives " +
                   std::to_string(cancelled));
     in.expect_untouched();

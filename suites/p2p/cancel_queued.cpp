@@ -52,7 +52,7 @@ ASSAY_TEST(p2p, cancel_queued, requirements{"p2p.cancel.send", "p2p.cancel.test_
     std::size_t came = 0;
     for (int i = 0; i < all; ++i) {
         auto const said = theirs[static_cast<std::size_t>(i)];
-        mpi.check(said == 0 || said == 1, "cancelled", fmt::format("MPI_Test_cancelled gives {}", said));
+        mpi.check(said == 0 || said == 1, finding::cancelled, fmt::format("MPI_Test_cancelled gives {}", said));
         if (said != 0) continue;
         auto status = poisoned_status();
         mpi.ok(MPI_Wait(&receives[came], &status));
@@ -65,7 +65,7 @@ ASSAY_TEST(p2p, cancel_queued, requirements{"p2p.cancel.send", "p2p.cancel.test_
         mpi.ok(MPI_Cancel(&receives[i]));
         mpi.ok(MPI_Wait(&receives[i], &status));
         mpi.ok(MPI_Test_cancelled(&status, &cancelled));
-        mpi.check(cancelled == 1 && in[i] == room(n), "cancelled",
+        mpi.check(cancelled == 1 && in[i] == room(n), finding::cancelled,
                   fmt::format("{} of {} messages were cancelled, and yet {} came", many - came, many, i + 1));
     }
 }

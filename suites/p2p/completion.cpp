@@ -78,10 +78,11 @@ void expect_nothing_active(test_run& mpi, answer const& a, std::size_t length) {
     auto const c = a.asked;
     mpi.ok(a.code);
     if (is_single(c) || is_all(c) || is_any(c))
-        mpi.check(a.flag == 1, "request", fmt::format("flag is {}, expected true: no request is active", a.flag));
+        mpi.check(a.flag == 1, finding::request,
+                  fmt::format("flag is {}, expected true: no request is active", a.flag));
     if (!is_single(c) && !is_all(c)) {
         int const said = is_any(c) ? a.index : a.outcount;
-        mpi.check(said == MPI_UNDEFINED, "request",
+        mpi.check(said == MPI_UNDEFINED, finding::request,
                   fmt::format("{} is {}, expected MPI_UNDEFINED: no request is active",
                               is_any(c) ? "index" : "outcount", said));
     }

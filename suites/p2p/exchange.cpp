@@ -136,7 +136,7 @@ void complete(test_run& mpi, std::vector<MPI_Request>& requests, std::vector<MPI
     std::vector<MPI_Status> some(requests.size() + 1, poisoned_status());
     std::size_t left = requests.size();
     auto const finish = [&](int index, MPI_Status const* status) {
-        if (!mpi.check(index >= 0 && index < n && !done[static_cast<std::size_t>(index)], "request",
+        if (!mpi.check(index >= 0 && index < n && !done[static_cast<std::size_t>(index)], finding::request,
                        fmt::format("a completion call named request {} of {}, which was not active", index, n)))
             return false;
         auto const i = static_cast<std::size_t>(index);
@@ -195,7 +195,7 @@ void complete(test_run& mpi, std::vector<MPI_Request>& requests, std::vector<MPI
                                  : MPI_Testsome(n, requests.data(), &count, indices.data(), some.data());
             if (!mpi.ok(code)) break;
             bool fine = mpi.check(count >= (way == completion_way::waitsome ? 1 : 0) && count <= static_cast<int>(left),
-                                  "request", fmt::format("outcount is {} with {} requests active", count, left));
+                                  finding::request, fmt::format("outcount is {} with {} requests active", count, left));
             for (int i = 0; fine && i < count; ++i)
                 fine = finish(indices[static_cast<std::size_t>(i)], &some[static_cast<std::size_t>(i)]);
             if (!fine) break;
@@ -208,7 +208,9 @@ void complete(test_run& mpi, std::vector<MPI_Request>& requests, std::vector<MPI
         MPI_Waitall(n, requests.data(), MPI_STATUSES_IGNORE);
     for (std::size_t i = 0; i < requests.size(); ++i)
         if (!persistent[i]) mpi.check_null(requests[i]);
-        else mpi.check(requests[i] != MPI_REQUEST_NULL, "request", "a persistent request must stay when it completes");
+        else
+            mpi.check(requests[i] != MPI_REQUEST_NULL, finding::request,
+                      "a persistent request must stay when it completes");
 }
 
 namespace {
@@ -373,7 +375,7 @@ private:
             mpi_.ok(MPI_Recv(*in_[i], mpi_.count, mpi_.type, seen.MPI_SOURCE,
                              from(i) == MPI_PROC_NULL ? tag : seen.MPI_TAG, mpi_.comm, &status));
             mpi_.check(
-                status.MPI_SOURCE == seen.MPI_SOURCE, "source",
+                status.MPI_SOURCE == seen.MPI_SOURCE, finding::source,
                 fmt::format("probed a message from {}, received one from {}", seen.MPI_SOURCE, status.MPI_SOURCE));
             break;
         case receive_way::mprobe:
@@ -387,10 +389,10 @@ private:
                 mpi_.ok(MPI_Wait(&request, &status));
                 mpi_.check_null(request);
             }
-            mpi_.check(message == MPI_MESSAGE_NULL, "request",
+            mpi_.check(message == MPI_MESSAGE_NULL, finding::request,
                        "a received message handle must have become MPI_MESSAGE_NULL");
             mpi_.check(
-                status.MPI_SOURCE == seen.MPI_SOURCE, "source",
+                status.MPI_SOURCE == seen.MPI_SOURCE, finding::source,
                 fmt::format("probed a message from {}, received one from {}", seen.MPI_SOURCE, status.MPI_SOURCE));
             break;
         default: mpi_.ok(MPI_Recv(*in_[i], mpi_.count, mpi_.type, from_rank, tag, mpi_.comm, &status)); break;
@@ -449,7 +451,7 @@ private:
                 continue;
             }
             int const peer = how_.any.source ? statuses_[i].MPI_SOURCE : from(i), nth = got[peer]++;
-            if (!mpi_.check(nth < expected[peer], "source",
+            if (!mpi_.check(nth < expected[peer], finding::source,
                             fmt::format("message {} from rank {}, which sent only {}", nth + 1, peer, expected[peer])))
                 continue;
             in_[i]->expect(key(false, peer, nth, r), mpi_.elements,

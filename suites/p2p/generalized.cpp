@@ -79,7 +79,8 @@ struct operations {
         bool good = true;
         for (std::size_t i = 0; i < all.size(); ++i) {
             good &= mpi.ok(MPI_Grequest_start(query, release, cancel, &all[i], &requests[i]));
-            good &= mpi.check(requests[i] != MPI_REQUEST_NULL, "request", "MPI_Grequest_start gives MPI_REQUEST_NULL");
+            good &= mpi.check(requests[i] != MPI_REQUEST_NULL, finding::request,
+                              "MPI_Grequest_start gives MPI_REQUEST_NULL");
         }
         return good;
     }
@@ -88,7 +89,7 @@ struct operations {
         // Where query_fn is called it may be called several times (section 13.2).
         bool const queried = queries == 0 ? o.queries == 0 : o.queries >= queries;
         mpi.check(
-            queried && o.frees == frees && o.cancels == cancels, "order",
+            queried && o.frees == frees && o.cancels == cancels, finding::order,
             fmt::format("{}, query_fn, free_fn and cancel_fn of request {} must have been called {}, {} and {} times; "
                         "they were called {}, {} and {} times",
                         when, i, queries, frees, cancels, o.queries, o.frees, o.cancels));
@@ -101,7 +102,7 @@ struct operations {
         mpi.ok(MPI_Test_cancelled(&status, &flag));
         mpi.check(
             status.MPI_SOURCE == o.source && status.MPI_TAG == o.tag && count == o.count && (flag != 0) == o.cancelled,
-            "count",
+            finding::count,
             fmt::format("{} must give the status that query_fn set: source {}, tag {}, count {}, cancelled {}; it "
                         "gives {}, {}, {}, {}",
                         by, o.source, o.tag, o.count, o.cancelled ? 1 : 0, status.MPI_SOURCE, status.MPI_TAG, count,
@@ -109,8 +110,8 @@ struct operations {
     }
     void in_order() {
         for (auto const& o : all) {
-            mpi.check(!o.query_after_free, "order", "query_fn was called after free_fn");
-            mpi.check(!o.no_status, "own",
+            mpi.check(!o.query_after_free, finding::order, "query_fn was called after free_fn");
+            mpi.check(!o.no_status, finding::value,
                       "query_fn got no status; where the caller ignores it MPI passes one of its own");
         }
     }
@@ -138,12 +139,13 @@ ASSAY_TEST(p2p, generalized_complete,
     if (!waits(c)) {
         auto const early = ask(c, mine.requests, !given);
         mpi.ok(early.code);
-        mpi.check(early.finished().empty(), "request", "a request is complete before MPI_Grequest_complete was called");
+        mpi.check(early.finished().empty(), finding::request,
+                  "a request is complete before MPI_Grequest_complete was called");
         if (!early.finished().empty()) return;
     }
     int flag = -7;
     mpi.ok(MPI_Request_get_status(mine.requests[0], &flag, MPI_STATUS_IGNORE));
-    mpi.check(flag == 0, "request", "MPI_Request_get_status gives true before MPI_Grequest_complete was called");
+    mpi.check(flag == 0, finding::request, "MPI_Request_get_status gives true before MPI_Grequest_complete was called");
     for (std::size_t i = 0; i < n; ++i) mine.called(i, 0, 0, 0, "before MPI_Grequest_complete");
     for (std::size_t i = n; i-- > 0;) mpi.ok(MPI_Grequest_complete(mine.requests[i]));
     for (std::size_t i = 0; i < n; ++i) mine.called(i, 0, 0, 0, "after MPI_Grequest_complete alone");
@@ -152,8 +154,10 @@ ASSAY_TEST(p2p, generalized_complete,
             auto status = poisoned_status();
             flag = -7;
             mpi.ok(MPI_Request_get_status(mine.requests[i], &flag, given ? &status : MPI_STATUS_IGNORE));
-            mpi.check(flag != 0 && flag != -7, "request", "MPI_Request_get_status gives false for a complete request");
-            mpi.check(mine.requests[i] != MPI_REQUEST_NULL, "request", "MPI_Request_get_status freed the request");
+            mpi.check(flag != 0 && flag != -7, finding::request,
+                      "MPI_Request_get_status gives false for a complete request");
+            mpi.check(mine.requests[i] != MPI_REQUEST_NULL, finding::request,
+                      "MPI_Request_get_status freed the request");
             mine.called(i, round, 0, 0, "after MPI_Request_get_status");
             if (given) mine.given(i, status, "MPI_Request_get_status");
         }
@@ -163,12 +167,12 @@ ASSAY_TEST(p2p, generalized_complete,
         if (!mpi.ok(now.code)) return;
         auto const completed = now.finished();
         if (completed.empty()) {
-            mpi.check(false, "request", "the call completes none although all operations are complete");
+            mpi.check(false, finding::request, "the call completes none although all operations are complete");
             return;
         }
         for (std::size_t k = 0; k < completed.size(); ++k) {
             auto const index = completed[k];
-            if (!mpi.check(index >= 0 && index < static_cast<int>(n), "request",
+            if (!mpi.check(index >= 0 && index < static_cast<int>(n), finding::request,
                            fmt::format("index {} of a completed request; there are {}", index, n)))
                 return;
             if (given) mine.given(static_cast<std::size_t>(index), now.statuses[k], "the completing call");
@@ -177,7 +181,7 @@ ASSAY_TEST(p2p, generalized_complete,
     }
     std::sort(finished.begin(), finished.end());
     for (std::size_t i = 0; i < n; ++i) {
-        mpi.check(finished[i] == static_cast<int>(i), "request",
+        mpi.check(finished[i] == static_cast<int>(i), finding::request,
                   fmt::format("each request must be completed once; request {} was not, or another was twice", i));
         mpi.check_null(mine.requests[i]);
         mine.called(i, 3, 1, 0, "after the completing call");
@@ -198,7 +202,7 @@ ASSAY_TEST(p2p, generalized_some, requirements{"grequest.complete", "grequest.qu
     mpi.ok(now.code);
     auto const completed = now.finished();
     bool const some = c != call::testall;
-    mpi.check(completed == (some ? std::vector<int>{1} : std::vector<int>{}), "request",
+    mpi.check(completed == (some ? std::vector<int>{1} : std::vector<int>{}), finding::request,
               some ? "the call must complete the request with index 1 and no other"
                    : "MPI_Testall must give false: two operations are not complete");
     if (some && completed.size() == 1) {
@@ -208,7 +212,7 @@ ASSAY_TEST(p2p, generalized_some, requirements{"grequest.complete", "grequest.qu
     }
     for (std::size_t i : {0u, 2u}) {
         mine.called(i, 0, 0, 0, "while the operation is not complete");
-        mpi.check(mine.requests[i] != MPI_REQUEST_NULL, "request",
+        mpi.check(mine.requests[i] != MPI_REQUEST_NULL, finding::request,
                   "the request of an incomplete operation became null");
     }
     for (std::size_t i : {0u, 2u})
@@ -255,11 +259,11 @@ ASSAY_TEST(p2p, generalized_cancel, requirements{"grequest.cancel", "grequest.qu
     mine.all[last].cancelled = true;
     if (complete) mpi.ok(MPI_Grequest_complete(mine.requests[last]));
     mpi.ok(MPI_Cancel(&mine.requests[last]));
-    mpi.check(mine.requests[last] != MPI_REQUEST_NULL, "request", "MPI_Cancel freed the request");
+    mpi.check(mine.requests[last] != MPI_REQUEST_NULL, finding::request, "MPI_Cancel freed the request");
     mine.called(last, 0, 0, 1, "after MPI_Cancel");
     auto const told = mine.all[last].told_complete;
     mpi.check(
-        complete ? told != 0 && told != -7 : told == 0, "own",
+        complete ? told != 0 && told != -7 : told == 0, finding::value,
         fmt::format("cancel_fn is told complete = {} {} MPI_Grequest_complete", told, complete ? "after" : "before"));
     for (std::size_t i = 0; i < last; ++i) mine.called(i, 0, 0, 0, "after MPI_Cancel of another request");
     for (std::size_t i = 0; i < last + (complete ? 0u : 1u); ++i) mpi.ok(MPI_Grequest_complete(mine.requests[i]));
@@ -289,7 +293,7 @@ ASSAY_TEST(p2p, generalized_errors, requirements{"grequest.error.returned"},
            thread_unsafe{}, where(calls, numbers, [](call c, int n) { return is_single(c) == (n == 1); })) {
     int const own_class = class_of_callbacks();
     auto const same = [&](int code, char const* of, char const* by) {
-        mpi.check(class_of(code) == own_class, "return",
+        mpi.check(class_of(code) == own_class, finding::return_,
                   fmt::format("{} must return the code that {} returned, of class {}; it returns {} of class {}", by,
                               of, own_class, code, class_of(code)));
     };
@@ -319,8 +323,8 @@ ASSAY_TEST(p2p, generalized_errors, requirements{"grequest.error.returned"},
         }
         ++seen;
     }
-    mpi.check(told, "return", "the error that free_fn returned is lost");
-    mpi.check(failing.frees == 1, "order", fmt::format("free_fn was called {} times", failing.frees));
+    mpi.check(told, finding::return_, "the error that free_fn returned is lost");
+    mpi.check(failing.frees == 1, finding::order, fmt::format("free_fn was called {} times", failing.frees));
 }
 
 ASSAY_TEST(p2p, generalized_mixed, requirements{"grequest.mixed", "grequest.query.status"},
@@ -343,7 +347,7 @@ ASSAY_TEST(p2p, generalized_mixed, requirements{"grequest.mixed", "grequest.quer
         if (!mpi.ok(now.code)) return;
         auto const completed = now.finished();
         for (std::size_t k = 0; k < completed.size(); ++k) {
-            if (!mpi.check(completed[k] >= 0 && completed[k] < 3, "request",
+            if (!mpi.check(completed[k] >= 0 && completed[k] < 3, finding::request,
                            fmt::format("index {} of a completed request; there are 3", completed[k])))
                 return;
             of_request[static_cast<std::size_t>(completed[k])] = now.statuses[k];
@@ -355,7 +359,7 @@ ASSAY_TEST(p2p, generalized_mixed, requirements{"grequest.mixed", "grequest.quer
     mine.given(0, of_request[1], "the completing call");
     mine.called(0, 1, 1, 0, "after the completing call");
     mine.in_order();
-    mpi.check(got == 1000 + left, "data",
+    mpi.check(got == 1000 + left, finding::data,
               fmt::format("the message from the left holds {}, expected {}", got, 1000 + left));
 }
 
@@ -379,7 +383,7 @@ ASSAY_TEST(p2p, generalized_thread, requirements{"grequest.thread"}, over(only(c
             own.ok(MPI_Grequest_complete(request));
         }
     });
-    mpi.check(!early, "request", "the call returned before MPI_Grequest_complete was called");
+    mpi.check(!early, finding::request, "the call returned before MPI_Grequest_complete was called");
     mine.given(0, status, "the completing call");
     mine.called(0, 1, 1, 0, "after the completing call");
     mpi.check_null(mine.requests[0]);
@@ -396,7 +400,7 @@ ASSAY_TEST(p2p, generalized_error_in_status, requirements{"grequest.error.in_sta
     mine.all[bad].free_code = own_class;
     auto const c = mpi.at(calls);
     auto const now = ask(c, mine.requests);
-    mpi.check(class_of(now.code) == MPI_ERR_IN_STATUS, "return",
+    mpi.check(class_of(now.code) == MPI_ERR_IN_STATUS, finding::return_,
               fmt::format("the call returns {} of class {}, expected MPI_ERR_IN_STATUS", now.code, class_of(now.code)));
     if (class_of(now.code) != MPI_ERR_IN_STATUS) return;
     // With an error the statuses of all are set, whatever flag says.
@@ -404,7 +408,7 @@ ASSAY_TEST(p2p, generalized_error_in_status, requirements{"grequest.error.in_sta
     for (std::size_t k = 0; k < completed.size(); ++k) {
         auto const error = now.statuses[k].MPI_ERROR;
         bool const failed = completed[k] == static_cast<int>(bad);
-        mpi.check(class_of(error) == (failed ? own_class : MPI_SUCCESS), "error",
+        mpi.check(class_of(error) == (failed ? own_class : MPI_SUCCESS), finding::error,
                   fmt::format("the status of request {} has the error {} of class {}, expected {}", completed[k], error,
                               class_of(error), failed ? "what its free_fn returned" : "MPI_SUCCESS"));
     }

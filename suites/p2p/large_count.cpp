@@ -69,7 +69,7 @@ void expect_count_c(test_run& mpi, MPI_Status const& status) {
     MPI_Count const expected = mpi.map.size() == 0 ? 0 : mpi.count;
     MPI_Count got = -7;
     mpi.ok(MPI_Get_count_c(&status, mpi.type, &got));
-    mpi.check(got == expected, "count",
+    mpi.check(got == expected, finding::count,
               fmt::format("MPI_Get_count_c gives {}, expected {}", static_cast<long long>(got),
                           static_cast<long long>(expected)));
 }
@@ -110,7 +110,7 @@ ASSAY_TEST(p2p, ring_large_count, requirements{"p2p.large.send", "p2p.large.recv
     default: break;
     }
     if (w != way::recv && w != way::mrecv) mpi.ok(MPI_Wait(&receiving, &status));
-    mpi.check(handle == MPI_MESSAGE_NULL, "request",
+    mpi.check(handle == MPI_MESSAGE_NULL, finding::request,
               "a matched receive must set the message handle to MPI_MESSAGE_NULL");
     mpi.ok(MPI_Wait(&sending, MPI_STATUS_IGNORE));
     mpi.expect(status).source(p.from).tag(mpi.tag()).count(mpi.elements).not_cancelled();
@@ -189,13 +189,13 @@ ASSAY_TEST(p2p, get_count_large, requirements{"p2p.status.get_count_undefined", 
     mpi.ok(MPI_Status_set_elements_c(&status, type, elements));
     MPI_Count large = -7;
     mpi.ok(MPI_Get_count_c(&status, type, &large));
-    mpi.check(large == elements, "count",
+    mpi.check(large == elements, finding::count,
               fmt::format("MPI_Get_count_c gives {}, expected {}", static_cast<long long>(large),
                           static_cast<long long>(elements)));
     int small = -7;
     mpi.ok(MPI_Get_count(&status, type, &small));
     int const expected = elements <= 2147483647 ? static_cast<int>(elements) : MPI_UNDEFINED;
-    mpi.check(small == expected, "count",
+    mpi.check(small == expected, finding::count,
               fmt::format("MPI_Get_count gives {} for {} elements, expected {}", small,
                           static_cast<long long>(elements),
                           expected == MPI_UNDEFINED ? "MPI_UNDEFINED" : "this number"));
@@ -220,9 +220,9 @@ ASSAY_TEST(p2p, large_count_no_data, requirements{"p2p.large.no_data"}, over(axi
     MPI_Count got = -7;
     mpi.ok(MPI_Get_count_c(&status, none, &got));
     mpi.check(
-        got == 0, "count",
+        got == 0, finding::count,
         fmt::format("MPI_Get_count_c gives {} for a datatype without data, expected 0", static_cast<long long>(got)));
     mpi.expect(status).source(p.from).tag(mpi.tag());
-    mpi.check(in == room(2), "data", "a message without data changed the receive buffer");
+    mpi.check(in == room(2), finding::data, "a message without data changed the receive buffer");
     mpi.ok(MPI_Type_free(&none));
 }

@@ -88,17 +88,18 @@ ASSAY_TEST(p2p, many_senders, requirements{"p2p.order.per_sender", "p2p.wildcard
             }
             int const from = status.MPI_SOURCE;
             int got = -7;
-            if (!mpi.check(from >= 0 && from < mpi.peers, "source", fmt::format("source is {}", from))) continue;
+            if (!mpi.check(from >= 0 && from < mpi.peers, finding::source, fmt::format("source is {}", from))) continue;
             int const serial = next[static_cast<std::size_t>(from)]++;
             mpi.ok(MPI_Get_count(&status, MPI_INT, &got));
             auto const expected = message(mpi.key_from(from, serial), length(serial));
             mpi.check(
                 got == static_cast<int>(expected.size()) && std::equal(expected.begin(), expected.end(), in.begin()),
-                "data",
+                finding::data,
                 fmt::format("what rank {} sent as message {} does not come as message {} of it", from, serial, serial));
         }
         for (std::size_t r = 0; r < next.size(); ++r)
-            mpi.check(next[r] == each, "source", fmt::format("{} messages of rank {}, expected {}", next[r], r, each));
+            mpi.check(next[r] == each, finding::source,
+                      fmt::format("{} messages of rank {}, expected {}", next[r], r, each));
     }
     mpi.ok(MPI_Waitall(each, sends.data(), MPI_STATUSES_IGNORE));
 }
@@ -170,7 +171,7 @@ ASSAY_TEST(p2p, get_count_no_data, requirements{"p2p.status.get_count_no_data"},
     int const expected = n == 0 ? 0 : MPI_UNDEFINED;
     int got = -7;
     mpi.ok(MPI_Get_count(&status, none, &got));
-    mpi.check(got == expected, "count",
+    mpi.check(got == expected, finding::count,
               fmt::format("MPI_Get_count with a datatype without data gives {} for {} bytes, expected {}", got, n,
                           n == 0 ? "0" : "MPI_UNDEFINED"));
     mpi.ok(MPI_Type_free(&none));

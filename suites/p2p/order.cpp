@@ -117,9 +117,10 @@ ASSAY_TEST(p2p, order_tags, requirements{"p2p.tag.selects", "p2p.tag.range", "p2
     void* attribute = nullptr;
     int there = 0;
     mpi.ok(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &attribute, &there));
-    if (!mpi.check(there != 0, "own", "MPI_COMM_WORLD has no attribute MPI_TAG_UB")) return;
+    if (!mpi.check(there != 0, finding::value, "MPI_COMM_WORLD has no attribute MPI_TAG_UB")) return;
     int const bound = *static_cast<int*>(attribute);
-    if (!mpi.check(bound >= 32767, "own", fmt::format("MPI_TAG_UB is {}, expected at least 32767", bound))) return;
+    if (!mpi.check(bound >= 32767, finding::value, fmt::format("MPI_TAG_UB is {}, expected at least 32767", bound)))
+        return;
     std::vector<int> tags{0, 1, 2, 255, 256, 16384, 32767, bound / 2, bound - 1, bound};
     std::sort(tags.begin(), tags.end());
     tags.erase(std::unique(tags.begin(), tags.end()), tags.end());
@@ -237,9 +238,9 @@ ASSAY_TEST(p2p, order_flood, requirements{"p2p.order.unexpected_flood"}, over(ax
         if (!mpi.ok(MPI_Recv(in.data(), 600, MPI_INT, p.from, mpi.tag(0), mpi.comm, &status))) break;
         int got = -7;
         mpi.ok(MPI_Get_count(&status, MPI_INT, &got));
-        bool const fine = mpi.check(got == static_cast<int>(length(i)), "count",
+        bool const fine = mpi.check(got == static_cast<int>(length(i)), finding::count,
                                     fmt::format("message {} of {} has {} ints, expected {}", i, n, got, length(i))) &&
-                          mpi.check(std::equal(in.begin(), in.begin() + got, expected.begin() + i), "data",
+                          mpi.check(std::equal(in.begin(), in.begin() + got, expected.begin() + i), finding::data,
                                     fmt::format("message {} of {} is not the one that was sent at this point", i, n));
         if (!fine) break;
     }
@@ -320,13 +321,13 @@ ASSAY_TEST(p2p, truncated, requirements{"p2p.recv.truncated", "p2p.recv.truncate
     mpi.ok(MPI_Isend(out.data(), static_cast<int>(n), MPI_INT, p.to, mpi.tag(), mpi.comm, &send));
     erroneous_from_here();
     int const code = receive(mpi, mpi.at(ways), in.data(), static_cast<int>(fits), MPI_INT, p.from, &status);
-    advise(mpi, class_of(code) == MPI_ERR_TRUNCATE, "return",
+    advise(mpi, class_of(code) == MPI_ERR_TRUNCATE, finding::return_,
            fmt::format("a receive that is too small ends with \"{}\", expected MPI_ERR_TRUNCATE", error_text(code)));
-    advise(mpi, status.MPI_SOURCE == p.from && status.MPI_TAG == mpi.tag(), "source",
+    advise(mpi, status.MPI_SOURCE == p.from && status.MPI_TAG == mpi.tag(), finding::source,
            fmt::format("the status says source {} and tag {}, expected {} and {}", status.MPI_SOURCE, status.MPI_TAG,
                        p.from, mpi.tag()));
     for (std::size_t i = fits; i < in.size(); ++i)
-        if (!advise(mpi, in[i] == poison_int, "guard",
+        if (!advise(mpi, in[i] == poison_int, finding::guard,
                     fmt::format("int {} behind the receive buffer of {} was written", i - fits, fits)))
             break;
     MPI_Wait(&send, MPI_STATUS_IGNORE); // may tell of the error, too
@@ -335,7 +336,8 @@ ASSAY_TEST(p2p, truncated, requirements{"p2p.recv.truncated", "p2p.recv.truncate
     mpi.ok(MPI_Isend(more.data(), static_cast<int>(n), MPI_INT, p.to, mpi.tag(1), mpi.comm, &send));
     mpi.ok(MPI_Recv(next.data(), static_cast<int>(n), MPI_INT, p.from, mpi.tag(1), mpi.comm, &status));
     mpi.ok(MPI_Wait(&send, MPI_STATUS_IGNORE));
-    advise(mpi, next == message(mpi.key_from(p.from, 1), n), "data", "the message behind a truncated one is wrong");
+    advise(mpi, next == message(mpi.key_from(p.from, 1), n), finding::data,
+           "the message behind a truncated one is wrong");
 }
 
 namespace {
@@ -367,7 +369,7 @@ ASSAY_TEST(p2p, synchronous, requirements{"p2p.synchronous.not_before_receive", 
         int flag = -7;
         // MPI_Request_get_status leaves the request as it is, whatever it says.
         mpi.ok(MPI_Request_get_status(send, &flag, MPI_STATUS_IGNORE));
-        if (!mpi.check(flag == 0, "request", "a synchronous send ended although no receive was started")) break;
+        if (!mpi.check(flag == 0, finding::request, "a synchronous send ended although no receive was started")) break;
     }
     await_receiver(mpi, p); // nobody receives before its sender has looked
     await_sender(mpi, p);
@@ -437,6 +439,6 @@ ASSAY_TEST(p2p, empty_message, requirements{"p2p.send.zero_count"}, over(axis_us
                       : receive(mpi, mpi.at(ways), nullptr, 0, MPI_INT, p.from, &status));
         expect_status(mpi, status, p.from, mpi.tag(), 0);
     }
-    mpi.check(in == room(4), "data", "an empty message changed the receive buffer");
+    mpi.check(in == room(4), finding::data, "an empty message changed the receive buffer");
     mpi.ok(MPI_Waitall(2, sends, MPI_STATUSES_IGNORE));
 }

@@ -51,7 +51,7 @@ bool expect_message(test_run& mpi, std::vector<int> const& got, std::uint64_t ke
     expected.resize(std::max(n, got.size()), poison_int);
     for (std::size_t i = 0; i < got.size(); ++i)
         if (got[i] != expected[i])
-            return mpi.check(false, i < n ? "data" : "guard",
+            return mpi.check(false, i < n ? finding::data : finding::guard,
                              fmt::format("{}: int {} of {} is {:#x}, expected {:#x}{}", who, i, n, got[i], expected[i],
                                          i < n ? "" : " (as before: the message is shorter)"),
                              where);
@@ -67,7 +67,7 @@ void expect_null_status(test_run& mpi, MPI_Status const& status, std::source_loc
     mpi.expect(status, where).source(MPI_PROC_NULL).tag(MPI_ANY_TAG).count(0, MPI_INT, sizeof(int)).not_cancelled();
 }
 
-bool advise(test_run& mpi, bool holds, char const* kind, std::string const& text, std::source_location where) {
+bool advise(test_run& mpi, bool holds, finding kind, std::string const& text, std::source_location where) {
     return mpi.check(holds, kind, text, where, level::advisory);
 }
 

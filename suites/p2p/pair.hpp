@@ -39,7 +39,7 @@ void expect_null_status(test_run& mpi, MPI_Status const& status,
                         std::source_location where = std::source_location::current());
 
 // For what the standard leaves open or calls wrong use: worth knowing, never a failure.
-bool advise(test_run& mpi, bool holds, char const* kind, std::string const& text,
+bool advise(test_run& mpi, bool holds, finding kind, std::string const& text,
             std::source_location where = std::source_location::current());
 int class_of(int code); // MPI_Error_class
 

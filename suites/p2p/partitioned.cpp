@@ -45,7 +45,7 @@ ASSAY_TEST(p2p, ring_partitioned, requirements{"partitioned.data", "partitioned.
         out.expect_unchanged();
     }
     for (auto& request : requests) {
-        mpi.check(request != MPI_REQUEST_NULL, "request", "a partitioned request must stay when it completes");
+        mpi.check(request != MPI_REQUEST_NULL, finding::request, "a partitioned request must stay when it completes");
         if (request != MPI_REQUEST_NULL) mpi.ok(MPI_Request_free(&request));
         mpi.check_null(request);
     }

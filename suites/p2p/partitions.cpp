@@ -77,7 +77,7 @@ void make_ready(test_run& mpi, order how, int n, MPI_Request request) {
 bool arrived(test_run& mpi, MPI_Request request, int partition) {
     int flag = -7;
     mpi.ok(MPI_Parrived(request, partition, &flag));
-    mpi.check(flag == 0 || flag == 1, "request", fmt::format("MPI_Parrived gives flag {}", flag));
+    mpi.check(flag == 0 || flag == 1, finding::request, fmt::format("MPI_Parrived gives flag {}", flag));
     return flag == 1;
 }
 
@@ -142,7 +142,7 @@ ASSAY_TEST(p2p, partitioned_cuts,
         make_ready(mpi, mpi.at(orders), c.sender, e.send);
         std::array<MPI_Request, 2> both{e.receive, e.send};
         mpi.ok(MPI_Waitall(2, both.data(), MPI_STATUSES_IGNORE));
-        mpi.check(both[0] == e.receive && both[1] == e.send, "request",
+        mpi.check(both[0] == e.receive && both[1] == e.send, finding::request,
                   "a partitioned request must stay when it completes");
         in.expect(mpi.key_from(p.from, round), total, fmt::format("from rank {}, round {}", p.from, round));
         out.expect_unchanged();
@@ -171,14 +171,15 @@ ASSAY_TEST(p2p, partitioned_arrived,
     for (int poll = 0; poll < polls; ++poll) {
         bool fine = true;
         for (int partition = 0; partition < c.receiver; ++partition)
-            fine = mpi.check(!arrived(mpi, e.receive, partition), "request",
+            fine = mpi.check(!arrived(mpi, e.receive, partition), finding::request,
                              fmt::format("partition {} has arrived before anything was ready", partition)) &&
                    fine;
         for (auto request : {e.send, e.receive}) {
             int flag = -7;
             mpi.ok(MPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE));
             fine =
-                mpi.check(flag == 0, "request", "a partitioned request is complete before anything was ready") && fine;
+                mpi.check(flag == 0, finding::request, "a partitioned request is complete before anything was ready") &&
+                fine;
         }
         if (!fine) break;
     }
@@ -191,8 +192,8 @@ ASSAY_TEST(p2p, partitioned_arrived,
         auto const first = static_cast<std::ptrdiff_t>(static_cast<std::size_t>(partition) * width);
         mpi.check(std::equal(in.begin() + first, in.begin() + first + static_cast<std::ptrdiff_t>(width),
                              expected.begin() + first),
-                  "data", fmt::format("partition {} has arrived, but its data is not there", partition));
-        mpi.check(arrived(mpi, e.receive, partition), "request",
+                  finding::data, fmt::format("partition {} has arrived, but its data is not there", partition));
+        mpi.check(arrived(mpi, e.receive, partition), finding::request,
                   fmt::format("partition {} has arrived and then it has not", partition));
     }
     // All partitions are there, and the request is active still: it has to be completed.
@@ -225,18 +226,18 @@ ASSAY_TEST(p2p, partitioned_one_missing, requirements{"partitioned.completes_wit
         for (auto request : both) {
             int flag = -7;
             mpi.ok(MPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE));
-            fine = mpi.check(flag == 0, "request",
+            fine = mpi.check(flag == 0, finding::request,
                              "a partitioned request is complete although a partition is not ready") &&
                    fine;
         }
-        fine = mpi.check(!arrived(mpi, e.receive, c.receiver - 1), "request",
+        fine = mpi.check(!arrived(mpi, e.receive, c.receiver - 1), finding::request,
                          "the last partition has arrived although it is not ready") &&
                fine;
         early = early || c.receiver == 1 || arrived(mpi, e.receive, 0);
         if (!fine) break;
         let_others_run();
     }
-    advise(mpi, early, "request", "the first partition does not arrive before the last one is ready");
+    advise(mpi, early, finding::request, "the first partition does not arrive before the last one is ready");
     await_receiver(mpi, p);
     mpi.ok(MPI_Pready(c.sender - 1, e.send));
     mpi.ok(MPI_Waitall(2, both.data(), MPI_STATUSES_IGNORE));
@@ -346,7 +347,7 @@ void end_all(test_run& mpi, ending how, std::vector<MPI_Request>& requests) {
             done += any ? 1 : said;
             return false;
         });
-        mpi.check(done == n, "request", fmt::format("{} of {} partitioned requests were named", done, n));
+        mpi.check(done == n, finding::request, fmt::format("{} of {} partitioned requests were named", done, n));
         break;
     }
     }
@@ -387,7 +388,8 @@ ASSAY_TEST(p2p, partitioned_both_ways,
         expect_message(mpi, in[static_cast<std::size_t>(k)], mpi.key_from(from, k), total, fmt::format("tag {}", k));
     }
     for (auto& request : requests)
-        if (mpi.check(request != MPI_REQUEST_NULL, "request", "a partitioned request must stay when it completes"))
+        if (mpi.check(request != MPI_REQUEST_NULL, finding::request,
+                      "a partitioned request must stay when it completes"))
             mpi.ok(MPI_Request_free(&request));
 }
 
@@ -421,7 +423,7 @@ void with_nobody(test_run& mpi) {
         mpi.ok(MPI_Request_free(request));
         mpi.check_null(*request);
     }
-    mpi.check(in == room(in.size()), "data", "a receive from MPI_PROC_NULL changed its buffer");
+    mpi.check(in == room(in.size()), finding::data, "a receive from MPI_PROC_NULL changed its buffer");
 }
 
 axis<bool> const partners("peer", {{{"neighbour", "", "another process", nullptr}, true},
@@ -446,9 +448,9 @@ ASSAY_TEST(p2p, partitioned_inactive, requirements{"partitioned.inactive", "part
             int flag = -7;
             auto status = poisoned_status();
             mpi.ok(MPI_Test(request, &flag, &status));
-            mpi.check(flag == 1, "request", "MPI_Test of an inactive partitioned request gives flag false");
+            mpi.check(flag == 1, finding::request, "MPI_Test of an inactive partitioned request gives flag false");
             mpi.expect(status).empty();
-            mpi.check(*request != MPI_REQUEST_NULL, "request", "an inactive partitioned request must stay");
+            mpi.check(*request != MPI_REQUEST_NULL, finding::request, "an inactive partitioned request must stay");
         }
         if (round == 0) use_once(mpi, e, n);
     }
@@ -473,7 +475,7 @@ ASSAY_TEST(p2p, parrived_inactive, requirements{"partitioned.parrived_inactive"}
     auto const c = mpi.at(cuts);
     auto const expect_true = [&](MPI_Request request, char const* what) {
         for (int partition = 0; partition < c.receiver; ++partition)
-            if (!mpi.check(arrived(mpi, request, partition), "request",
+            if (!mpi.check(arrived(mpi, request, partition), finding::request,
                            fmt::format("MPI_Parrived of partition {} of {} gives flag false", partition, what)))
                 return;
     };
@@ -531,7 +533,7 @@ ASSAY_TEST(p2p, partitioned_types, requirements{"partitioned.types"},
     mpi.ok(MPI_Waitall(2, both.data(), MPI_STATUSES_IGNORE));
     auto const wanted = sends ? expected : spread(expected);
     for (std::size_t i = 0; i < in.size(); ++i)
-        if (!mpi.check(in[i] == wanted[i], wanted[i] == poison_int ? "gap" : "data",
+        if (!mpi.check(in[i] == wanted[i], wanted[i] == poison_int ? finding::gap : finding::data,
                        fmt::format("int {} of the receive buffer is {:#x}, expected {:#x}", i, in[i], wanted[i]),
                        std::source_location::current(), level::advisory))
             break;

@@ -93,7 +93,7 @@ ASSAY_TEST(p2p, persistent_rounds,
                 auto status = poisoned_status();
                 auto const before = request;
                 mpi.ok(MPI_Test(&request, &flag, &status));
-                mpi.check(flag == 1 && request == before, "request",
+                mpi.check(flag == 1 && request == before, finding::request,
                           fmt::format("{}: a request must be inactive, MPI_Test gives flag {}", when, flag));
                 mpi.expect(status).empty();
             }
@@ -103,7 +103,7 @@ ASSAY_TEST(p2p, persistent_rounds,
     for (std::size_t i = 0; i < each; ++i) {
         int there = -7;
         mpi.ok(MPI_Iprobe(p.from, mpi.tag(static_cast<int>(i)), mpi.comm, &there, MPI_STATUS_IGNORE));
-        mpi.check(there == 0, "leftover", "a message came although its request was not started");
+        mpi.check(there == 0, finding::leftover, "a message came although its request was not started");
     }
     await_receiver(mpi, p); // nobody starts before its receiver has looked
     for (int round = 0; round < 10; ++round) {
@@ -121,7 +121,7 @@ ASSAY_TEST(p2p, persistent_rounds,
         auto const handles = receives;
         mpi.ok(MPI_Waitall(each, receives.data(), statuses.data()));
         mpi.ok(MPI_Waitall(each, sends.data(), MPI_STATUSES_IGNORE));
-        mpi.check(handles == receives, "request", "a persistent request must stay when it completes");
+        mpi.check(handles == receives, finding::request, "a persistent request must stay when it completes");
         if (handles != receives) return;
         for (std::size_t i = 0; i < each; ++i) {
             expect_status(mpi, statuses[i], p.from, mpi.tag(static_cast<int>(i)), n);
@@ -176,7 +176,7 @@ ASSAY_TEST(p2p, persistent_mixed, requirements{"p2p.persistent.plain_partner", "
     mpi.expect(statuses[1]).empty();
     expect_message(mpi, in[0], mpi.key_from(p.from, 0), n, "a persistent send, received by MPI_Irecv");
     expect_message(mpi, in[1], mpi.key_from(p.from, 1), n, "MPI_Isend, received by a persistent receive");
-    mpi.check(in[2] == room(n), "data", "a receive that was not started changed its buffer");
+    mpi.check(in[2] == room(n), finding::data, "a receive that was not started changed its buffer");
     for (auto* request : {&send, &receives[0], &receives[1]}) mpi.ok(MPI_Request_free(request));
 }
 
@@ -233,14 +233,14 @@ ASSAY_TEST(p2p, cancel_then_receive,
     auto status = poisoned_status();
     mpi.ok(MPI_Cancel(&request));
     int const flag = end(mpi, mpi.at(endings), request, status);
-    mpi.check(flag == 1, "cancelled",
+    mpi.check(flag == 1, finding::cancelled,
               fmt::format("a receive that nothing can match must be cancelled; MPI_Test_cancelled gives {}", flag));
     if (what != cancelled::recv_init) mpi.check_null(request);
     await_receiver(mpi, p); // nobody sends before the receive was cancelled
     mpi.ok(MPI_Isend(out.data(), count, MPI_INT, p.to, mpi.tag(), mpi.comm, &send));
     status = poisoned_status();
     if (what == cancelled::recv_init) {
-        if (mpi.check(request != MPI_REQUEST_NULL, "request", "cancelling must leave a persistent request")) {
+        if (mpi.check(request != MPI_REQUEST_NULL, finding::request, "cancelling must leave a persistent request")) {
             mpi.ok(MPI_Start(&request));
             mpi.ok(MPI_Wait(&request, &status));
             mpi.ok(MPI_Request_free(&request));
@@ -253,7 +253,7 @@ ASSAY_TEST(p2p, cancel_then_receive,
     }
     expect_status(mpi, status, p.from, mpi.tag(), n);
     expect_message(mpi, second, mpi.key_from(p.from), n, "received behind the cancelled receive");
-    mpi.check(first == room(n), "data", "a cancelled receive changed its buffer");
+    mpi.check(first == room(n), finding::data, "a cancelled receive changed its buffer");
     mpi.ok(MPI_Wait(&send, MPI_STATUS_IGNORE));
 }
 
@@ -282,7 +282,7 @@ ASSAY_TEST(p2p, cancel_or_receive, requirements{"p2p.cancel.either"},
     if (flag == 0) {
         expect_status(mpi, status, p.from, mpi.tag(), n);
         expect_message(mpi, in, mpi.key_from(p.from), n, "received in spite of MPI_Cancel");
-    } else if (mpi.check(in == room(n), "cancelled",
+    } else if (mpi.check(in == room(n), finding::cancelled,
                          "a receive says that it was cancelled, but its buffer was changed")) {
         mpi.ok(MPI_Recv(next.data(), count, MPI_INT, p.from, mpi.tag(), mpi.comm, &status));
         expect_status(mpi, status, p.from, mpi.tag(), n);
@@ -311,13 +311,13 @@ ASSAY_TEST(p2p, status_procedures,
         mpi.ok(MPI_Status_get_source(&status, &got_source));
         mpi.ok(MPI_Status_get_tag(&status, &got_tag));
         mpi.ok(MPI_Status_get_error(&status, &got_error));
-        mpi.check(got_source == source, "source",
+        mpi.check(got_source == source, finding::source,
                   fmt::format("{}: MPI_Status_get_source gives {}, expected {}", when, got_source, source));
-        mpi.check(got_tag == tag, "tag",
+        mpi.check(got_tag == tag, finding::tag,
                   fmt::format("{}: MPI_Status_get_tag gives {}, expected {}", when, got_tag, tag));
-        mpi.check(got_error == error, "error",
+        mpi.check(got_error == error, finding::error,
                   fmt::format("{}: MPI_Status_get_error gives {}, expected {}", when, got_error, error));
-        mpi.check(status.MPI_SOURCE == source && status.MPI_TAG == tag && status.MPI_ERROR == error, "own",
+        mpi.check(status.MPI_SOURCE == source && status.MPI_TAG == tag && status.MPI_ERROR == error, finding::value,
                   fmt::format("{}: the fields are {}, {} and {}, expected {}, {} and {}", when, status.MPI_SOURCE,
                               status.MPI_TAG, status.MPI_ERROR, source, tag, error));
     };

@@ -46,7 +46,7 @@ found look(test_run& mpi, call c, int source, int tag) {
         });
     }
     if (matches(c))
-        mpi.check(f.message != MPI_MESSAGE_NULL && f.message != MPI_MESSAGE_NO_PROC, "request",
+        mpi.check(f.message != MPI_MESSAGE_NULL && f.message != MPI_MESSAGE_NO_PROC, finding::request,
                   "a matching probe that found a message must give a handle of it");
     return f;
 }
@@ -67,7 +67,7 @@ void take(test_run& mpi, call c, found& f, int source, int tag, std::uint64_t ke
     } else if (c == call::improbe) {
         MPI_Request request = MPI_REQUEST_NULL;
         mpi.ok(MPI_Imrecv(in.data(), count, MPI_INT, &f.message, &request));
-        mpi.check(f.message == MPI_MESSAGE_NULL, "request",
+        mpi.check(f.message == MPI_MESSAGE_NULL, finding::request,
                   "MPI_Imrecv must set the message handle to MPI_MESSAGE_NULL");
         mpi.ok(MPI_Wait(&request, &status));
         mpi.check_null(request);
@@ -75,7 +75,7 @@ void take(test_run& mpi, call c, found& f, int source, int tag, std::uint64_t ke
         mpi.ok(MPI_Recv(in.data(), count, MPI_INT, f.status.MPI_SOURCE, f.status.MPI_TAG, mpi.comm, &status));
     }
     if (matches(c))
-        mpi.check(f.message == MPI_MESSAGE_NULL, "request",
+        mpi.check(f.message == MPI_MESSAGE_NULL, finding::request,
                   "a matched receive must set the message handle to MPI_MESSAGE_NULL");
     expect_status(mpi, status, source, tag, n);
     expect_message(mpi, in, key, n, fmt::format("received behind the probe, tag {}", tag));
@@ -107,12 +107,12 @@ ASSAY_TEST(p2p, probe_order,
     int const source = w == who::any_source || w == who::anything ? MPI_ANY_SOURCE : p.from;
     bool const any_tag = w == who::any_tag || w == who::anything;
     auto const expect_found = [&](found const& f, std::size_t i, char const* how) {
-        mpi.check(f.status.MPI_TAG == m[i].tag && f.status.MPI_SOURCE == p.from, "tag",
+        mpi.check(f.status.MPI_TAG == m[i].tag && f.status.MPI_SOURCE == p.from, finding::tag,
                   fmt::format("{}: source {} and tag {}, expected {} and {}", how, f.status.MPI_SOURCE,
                               f.status.MPI_TAG, p.from, m[i].tag));
         int got = -7;
         mpi.ok(MPI_Get_count(&f.status, MPI_INT, &got));
-        mpi.check(got == static_cast<int>(m[i].ints), "count",
+        mpi.check(got == static_cast<int>(m[i].ints), finding::count,
                   fmt::format("{}: {} ints, expected {}, the length of message {}", how, got, m[i].ints, "ABC"[i]));
     };
     auto const receive = [&](found& f, std::size_t i) {
@@ -139,7 +139,7 @@ ASSAY_TEST(p2p, probe_order,
         auto second = look(mpi, c, source, any_tag ? MPI_ANY_TAG : m[1].tag);
         expect_found(second, 1, "what is left");
         for (int poll = 0; poll < polls; ++poll)
-            if (!mpi.check(!is_there(mpi, MPI_ANY_SOURCE, MPI_ANY_TAG), "leftover",
+            if (!mpi.check(!is_there(mpi, MPI_ANY_SOURCE, MPI_ANY_TAG), finding::leftover,
                            "a probe finds a message although all are matched"))
                 break;
         receive(third, 2);
@@ -169,7 +169,8 @@ ASSAY_TEST(p2p, probe_nothing, requirements{"p2p.probe.false_without_match", "p2
                 MPI_Message handle = MPI_MESSAGE_NULL;
                 mpi.ok(c == call::iprobe ? MPI_Iprobe(p.from, tag, comm, &flag, MPI_STATUS_IGNORE)
                                          : MPI_Improbe(p.from, tag, comm, &flag, &handle, MPI_STATUS_IGNORE));
-                if (!mpi.check(flag == 0, "request", fmt::format("flag is {}, expected false: {}", flag, why))) return;
+                if (!mpi.check(flag == 0, finding::request, fmt::format("flag is {}, expected false: {}", flag, why)))
+                    return;
             }
         };
         absent(dup, mpi.tag(1), "the message has another tag");
@@ -197,7 +198,8 @@ ASSAY_TEST(p2p, probe_synchronous, requirements{"p2p.mprobe.synchronous", "p2p.p
     for (int poll = 0; poll < polls && send != MPI_REQUEST_NULL; ++poll) {
         int flag = -7;
         mpi.ok(MPI_Test(&send, &flag, MPI_STATUS_IGNORE));
-        if (!mpi.check(flag == 0, "request", "a synchronous send ended although its message was only probed for"))
+        if (!mpi.check(flag == 0, finding::request,
+                       "a synchronous send ended although its message was only probed for"))
             break;
     }
     await_sender(mpi, p);
@@ -249,7 +251,7 @@ ASSAY_TEST(p2p, proc_null_calls,
     int flag = -7;
     bool expects_null = true, receives = false;
     auto const expect_handle = [&] {
-        mpi.check(handle == MPI_MESSAGE_NO_PROC, "request",
+        mpi.check(handle == MPI_MESSAGE_NO_PROC, finding::request,
                   "a matching probe of MPI_PROC_NULL must give MPI_MESSAGE_NO_PROC");
         expect_null_status(mpi, status);
         status = poisoned_status();
@@ -265,7 +267,7 @@ ASSAY_TEST(p2p, proc_null_calls,
         mpi.ok(MPI_Sendrecv(out.data(), 4, MPI_INT, p.to, mpi.tag(), nothing.data(), 4, MPI_INT, MPI_PROC_NULL,
                             mpi.tag(), mpi.comm, &status));
         mpi.ok(MPI_Wait(&request, MPI_STATUS_IGNORE));
-        mpi.check(nothing == room(4), "data", "a receive from MPI_PROC_NULL changed its buffer");
+        mpi.check(nothing == room(4), finding::data, "a receive from MPI_PROC_NULL changed its buffer");
         receives = true;
         break;
     }
@@ -295,7 +297,8 @@ ASSAY_TEST(p2p, proc_null_calls,
     case null_call::probe: mpi.ok(MPI_Probe(MPI_PROC_NULL, mpi.tag(), mpi.comm, &status)); break;
     case null_call::iprobe:
         mpi.ok(MPI_Iprobe(MPI_PROC_NULL, mpi.tag(), mpi.comm, &flag, &status));
-        mpi.check(flag == 1, "request", fmt::format("MPI_Iprobe of MPI_PROC_NULL gives flag {}, expected true", flag));
+        mpi.check(flag == 1, finding::request,
+                  fmt::format("MPI_Iprobe of MPI_PROC_NULL gives flag {}, expected true", flag));
         break;
     case null_call::mprobe:
         mpi.ok(MPI_Mprobe(MPI_PROC_NULL, mpi.tag(), mpi.comm, &handle, &status));
@@ -304,7 +307,8 @@ ASSAY_TEST(p2p, proc_null_calls,
         break;
     case null_call::improbe:
         mpi.ok(MPI_Improbe(MPI_PROC_NULL, mpi.tag(), mpi.comm, &flag, &handle, &status));
-        mpi.check(flag == 1, "request", fmt::format("MPI_Improbe of MPI_PROC_NULL gives flag {}, expected true", flag));
+        mpi.check(flag == 1, finding::request,
+                  fmt::format("MPI_Improbe of MPI_PROC_NULL gives flag {}, expected true", flag));
         expect_handle();
         mpi.ok(MPI_Imrecv(in.data(), 4, MPI_INT, &handle, &request));
         mpi.ok(MPI_Wait(&request, &status));
@@ -315,10 +319,10 @@ ASSAY_TEST(p2p, proc_null_calls,
         mpi.expect(status).advisory().source(MPI_PROC_NULL).tag(MPI_ANY_TAG).count(0, MPI_INT, sizeof(int));
     else if (expects_null) expect_null_status(mpi, status);
     if (c == null_call::mprobe || c == null_call::improbe)
-        mpi.check(handle == MPI_MESSAGE_NULL, "request",
+        mpi.check(handle == MPI_MESSAGE_NULL, finding::request,
                   "a matched receive must set MPI_MESSAGE_NO_PROC to MPI_MESSAGE_NULL, too");
     mpi.check_null(request);
     if (receives) expect_message(mpi, in, mpi.key_from(p.from), 4, "of the side that is not MPI_PROC_NULL");
-    else mpi.check(in == room(4), "data", "a receive from MPI_PROC_NULL changed its buffer");
-    mpi.check(out == message(mpi.key_to(p.to), 4), "data", "the send changed its buffer");
+    else mpi.check(in == room(4), finding::data, "a receive from MPI_PROC_NULL changed its buffer");
+    mpi.check(out == message(mpi.key_to(p.to), 4), finding::data, "the send changed its buffer");
 }

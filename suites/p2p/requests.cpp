@@ -44,11 +44,13 @@ void expect_done(test_run& mpi, kind k, MPI_Request& request) {
         mpi.check_null(request);
         return;
     }
-    if (!mpi.check(request != MPI_REQUEST_NULL, "request", "a persistent request must stay when it completes")) return;
+    if (!mpi.check(request != MPI_REQUEST_NULL, finding::request, "a persistent request must stay when it completes"))
+        return;
     int flag = -7;
     auto status = poisoned_status();
     mpi.ok(MPI_Test(&request, &flag, &status));
-    mpi.check(flag == 1, "request", "a persistent request that completed must be inactive: MPI_Test gives flag false");
+    mpi.check(flag == 1, finding::request,
+              "a persistent request that completed must be inactive: MPI_Test gives flag false");
     mpi.expect(status).empty();
     mpi.ok(MPI_Request_free(&request));
     mpi.check_null(request);
@@ -74,11 +76,11 @@ static void nothing_active(test_run& mpi) {
     if (is_single(c)) {
         std::vector<MPI_Request> one{receiving};
         expect_nothing_active(mpi, ask(c, one), 1);
-        mpi.check(one[0] == receiving, "request", "the handle of an inactive request was changed");
+        mpi.check(one[0] == receiving, finding::request, "the handle of an inactive request was changed");
     } else {
         auto asked = requests;
         expect_nothing_active(mpi, ask(c, asked), requests.size());
-        mpi.check(asked == requests, "request", "the handles of inactive requests were changed");
+        mpi.check(asked == requests, finding::request, "the handles of inactive requests were changed");
     }
     // It did no harm: the requests can be started.
     std::array<MPI_Request, 2> both{receiving, sending};
@@ -122,7 +124,7 @@ static void mixed_list(test_run& mpi) {
                          mpi.comm, &sends[static_cast<std::size_t>(i)]));
     MPI_Request const inactive = requests[1];
     auto const expect_received = [&](int index, MPI_Status const& status) {
-        if (!mpi.check(index == 2 || index == 4, "request",
+        if (!mpi.check(index == 2 || index == 4, finding::request,
                        fmt::format("request {} is named, expected 2 or 4: the others are null or inactive", index)))
             return;
         int const i = index == 2 ? 0 : 1;
@@ -142,7 +144,7 @@ static void mixed_list(test_run& mpi) {
                 expect_received(index, a.statuses[0]);
             }
             if (only_looks(c)) {
-                mpi.check(one[0] == before[static_cast<std::size_t>(index)], "request",
+                mpi.check(one[0] == before[static_cast<std::size_t>(index)], finding::request,
                           "MPI_Request_get_status changed the handle");
                 auto status = poisoned_status();
                 mpi.ok(MPI_Wait(one.data(), &status));
@@ -171,7 +173,7 @@ static void mixed_list(test_run& mpi) {
             named.push_back(a.index);
         }
         if (!only_looks(c)) {
-            mpi.check(named[0] != named[1], "request", fmt::format("request {} is named twice", named[0]));
+            mpi.check(named[0] != named[1], finding::request, fmt::format("request {} is named twice", named[0]));
             auto const a = ask(c, requests);
             expect_nothing_active(mpi, a, requests.size());
         }
@@ -186,7 +188,7 @@ static void mixed_list(test_run& mpi) {
                 if (std::chrono::steady_clock::now() > patience) return true;
             }
             if (!mpi.ok(a.code)) return true;
-            if (!mpi.check(a.outcount >= (waits(c) ? 1 : 0) && a.outcount <= 2, "request",
+            if (!mpi.check(a.outcount >= (waits(c) ? 1 : 0) && a.outcount <= 2, finding::request,
                            fmt::format("outcount is {} with two active requests", a.outcount)))
                 return true;
             for (std::size_t i = 0; i < static_cast<std::size_t>(a.outcount); ++i) {
@@ -196,22 +198,23 @@ static void mixed_list(test_run& mpi) {
             return named.size() >= 2;
         });
         std::sort(named.begin(), named.end());
-        mpi.check(named == std::vector<int>{2, 4}, "request", "each complete request must be named once");
+        mpi.check(named == std::vector<int>{2, 4}, finding::request, "each complete request must be named once");
         if (!only_looks(c)) expect_nothing_active(mpi, ask(c, requests), requests.size());
     }
     if (only_looks(c) && !is_single(c)) {
-        mpi.check(requests == before, "request", "a call that only looks changed a handle");
+        mpi.check(requests == before, finding::request, "a call that only looks changed a handle");
         std::array<MPI_Status, 5> statuses;
         statuses.fill(poisoned_status());
         mpi.ok(MPI_Waitall(5, requests.data(), statuses.data()));
         for (int index : {2, 4}) expect_received(index, statuses[static_cast<std::size_t>(index)]);
     }
-    mpi.check(requests[1] == inactive, "request", "the handle of the inactive request was changed");
-    for (std::size_t i : {0u, 3u}) mpi.check(requests[i] == MPI_REQUEST_NULL, "request", "a null handle was changed");
+    mpi.check(requests[1] == inactive, finding::request, "the handle of the inactive request was changed");
+    for (std::size_t i : {0u, 3u})
+        mpi.check(requests[i] == MPI_REQUEST_NULL, finding::request, "a null handle was changed");
     for (std::size_t i : {2u, 4u}) expect_done(mpi, k, requests[i]);
     mpi.ok(MPI_Request_free(&requests[1]));
     mpi.ok(MPI_Waitall(2, sends.data(), MPI_STATUSES_IGNORE));
-    for (auto const& v : unused) mpi.check(v == poison_int, "data", "an inactive receive changed its buffer");
+    for (auto const& v : unused) mpi.check(v == poison_int, finding::data, "an inactive receive changed its buffer");
 }
 
 ASSAY_TEST(p2p, requests_mixed,
@@ -248,14 +251,15 @@ static void pending_list(test_run& mpi) {
         auto const a = ask(c, asked);
         mpi.ok(a.code);
         if (is_single(c) || is_all(c) || is_any(c))
-            mpi.check(a.flag == 0, "request", fmt::format("{}: flag is {}, expected false", when, a.flag));
+            mpi.check(a.flag == 0, finding::request, fmt::format("{}: flag is {}, expected false", when, a.flag));
         if (is_any(c))
-            mpi.check(a.index == MPI_UNDEFINED, "request",
+            mpi.check(a.index == MPI_UNDEFINED, finding::request,
                       fmt::format("{}: index is {}, expected MPI_UNDEFINED", when, a.index));
         if (!is_single(c) && !is_all(c) && !is_any(c))
-            mpi.check(a.outcount == 0, "request", fmt::format("{}: outcount is {}, expected 0", when, a.outcount));
+            mpi.check(a.outcount == 0, finding::request,
+                      fmt::format("{}: outcount is {}, expected 0", when, a.outcount));
         // A handle that became null cannot be asked again.
-        return mpi.check(asked.size() == 1 || asked == before, "request",
+        return mpi.check(asked.size() == 1 || asked == before, finding::request,
                          fmt::format("{}: a request was changed", when));
     };
     if (!waits(c))
@@ -265,7 +269,7 @@ static void pending_list(test_run& mpi) {
                 for (auto& request : requests) {
                     std::vector<MPI_Request> one{request};
                     fine = expect_pending(one, "nothing was sent") && fine;
-                    fine = mpi.check(one[0] == request, "request", "a pending request was changed") && fine;
+                    fine = mpi.check(one[0] == request, finding::request, "a pending request was changed") && fine;
                 }
             } else {
                 fine = expect_pending(requests, "nothing was sent");
@@ -297,9 +301,9 @@ static void pending_list(test_run& mpi) {
         if (!is_single(c)) {
             int const named = is_any(c) ? a.index : a.indices[0];
             if (!is_any(c))
-                mpi.check(a.outcount == 1, "request",
+                mpi.check(a.outcount == 1, finding::request,
                           fmt::format("outcount is {}, expected 1: one of two requests is complete", a.outcount));
-            mpi.check(named == 1, "request",
+            mpi.check(named == 1, finding::request,
                       fmt::format("request {} is named, expected 1: the other one is pending", named));
             requests = asked;
         } else {
@@ -308,7 +312,8 @@ static void pending_list(test_run& mpi) {
         expect_second(a.statuses[0]);
     }
     for (int v : in[0])
-        if (!mpi.check(v == poison_int, "data", "a receive whose message was not sent changed its buffer")) break;
+        if (!mpi.check(v == poison_int, finding::data, "a receive whose message was not sent changed its buffer"))
+            break;
     if (second_done && k == kind::nonblocking) mpi.check_null(requests[1]);
     await_receiver(mpi, p);
     send(0);
@@ -398,13 +403,13 @@ ASSAY_TEST(p2p, requests_error, requirements{"p2p.completion.err_in_status", "p2
     auto const report = [&](std::size_t i, int error) {
         done[i] = true;
         if (i != 1) {
-            advise(mpi, error == MPI_SUCCESS, "error",
+            advise(mpi, error == MPI_SUCCESS, finding::error,
                    fmt::format("receive {} fits, but its error is {}", i, error_text(error)));
             return;
         }
         told = true;
         advise(
-            mpi, class_of(error) == MPI_ERR_TRUNCATE, "error",
+            mpi, class_of(error) == MPI_ERR_TRUNCATE, finding::error,
             fmt::format("a receive that is too small ends with \"{}\", expected MPI_ERR_TRUNCATE", error_text(error)));
     };
     int const patience = 10000;
@@ -431,7 +436,7 @@ ASSAY_TEST(p2p, requests_error, requirements{"p2p.completion.err_in_status", "p2
         }
         bool const in_status = a.code != MPI_SUCCESS;
         if (in_status)
-            advise(mpi, class_of(a.code) == MPI_ERR_IN_STATUS, "error",
+            advise(mpi, class_of(a.code) == MPI_ERR_IN_STATUS, finding::error,
                    fmt::format("the call returned \"{}\", expected MPI_ERR_IN_STATUS", error_text(a.code)));
         if (in_status && class_of(a.code) != MPI_ERR_IN_STATUS) break;
         if (is_all(c)) {
@@ -451,15 +456,15 @@ ASSAY_TEST(p2p, requests_error, requirements{"p2p.completion.err_in_status", "p2
             if (in_status && done[1]) requests[1] = MPI_REQUEST_NULL;
         }
     }
-    advise(mpi, told, "error", "no call told that the second receive is too small");
+    advise(mpi, told, finding::error, "no call told that the second receive is too small");
     for (std::size_t i = 3; i < in[1].size(); ++i)
-        mpi.check(in[1][i] == poison_int, "guard", "a receive that was too small wrote behind its buffer",
+        mpi.check(in[1][i] == poison_int, finding::guard, "a receive that was too small wrote behind its buffer",
                   std::source_location::current(), level::advisory);
     // Whatever was said, the others come to their end.
     for (std::size_t i : {0u, 2u}) {
         if (requests[i] != MPI_REQUEST_NULL) MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
         if (in[i] != message(mpi.key_from(p.from, static_cast<int>(i)), ints))
-            advise(mpi, false, "data", fmt::format("receive {} did not get its message", i));
+            advise(mpi, false, finding::data, fmt::format("receive {} did not get its message", i));
     }
 }
 
@@ -529,8 +534,8 @@ ASSAY_TEST(p2p, request_free,
         int size = -7;
         mpi.ok(MPI_Buffer_detach(&address, &size));
     }
-    mpi.check(out == message(mpi.key_to(p.to), n), "data", "the send changed its buffer");
-    mpi.check(unused == room(n), "data", "a request that was freed unused changed its buffer");
+    mpi.check(out == message(mpi.key_to(p.to), n), finding::data, "the send changed its buffer");
+    mpi.check(unused == room(n), finding::data, "a request that was freed unused changed its buffer");
 }
 
 namespace {
@@ -562,9 +567,9 @@ ASSAY_TEST(p2p, requests_many, requirements{"p2p.nonblocking.many_pending"},
         return done == requests.size();
     });
     if (!is_all(c))
-        mpi.check(done == requests.size(), "request",
+        mpi.check(done == requests.size(), finding::request,
                   fmt::format("{} requests were named, expected {}", done, requests.size()));
     mpi.check(std::all_of(requests.begin(), requests.end(), [](MPI_Request r) { return r == MPI_REQUEST_NULL; }),
-              "request", "a completed request must have become MPI_REQUEST_NULL");
+              finding::request, "a completed request must have become MPI_REQUEST_NULL");
     expect_message(mpi, in, mpi.key_from(p.from), n, "thousands of messages of one int");
 }

@@ -96,7 +96,7 @@ static void matched(test_run& mpi) {
         if (!nonblocking) expect_status(mpi, status, p.from, gets_tag, n);
         expect_message(mpi, in, mpi.key_from(p.from), n, "received by the call");
     }
-    mpi.check(out == message(mpi.key_to(p.to), n), "data", "the send changed its buffer");
+    mpi.check(out == message(mpi.key_to(p.to), n), finding::data, "the send changed its buffer");
 }
 
 ASSAY_TEST(p2p, sendrecv_matched, requirements{"p2p.sendrecv.plain_partner", "p2p.sendrecv.wildcard"},

@@ -188,7 +188,7 @@ ASSAY_TEST(rma, accumulate,
             candidates.push_back(there.result(some, 0, mpi.elements));
         }
         auto const wrong = first_stranger(got, candidates, *mpi.type_entry);
-        mpi.check(wrong == SIZE_MAX, "data",
+        mpi.check(wrong == SIZE_MAX, finding::data,
                   fmt::format("element {} that was fetched from rank {} is not the result of any of the updates before",
                               wrong, target));
     }

@@ -65,12 +65,13 @@ void query(test_run& mpi, MPI_Win win, unsigned char const* own) {
         unsigned char* base = nullptr;
         mpi.ok(MPI_Win_shared_query(win, rank, &size, &unit, &base));
         expect_shared_size(mpi, rank, size, expected, mpi.at(makers) == maker::apart);
-        mpi.check(unit == 1, "window",
+        mpi.check(unit == 1, finding::window,
                   fmt::format("MPI_Win_shared_query gives unit {} for rank {}, expected 1", unit, rank));
         if (expected == 0) continue;
-        if (rank == mpi.rank) mpi.check(base == own, "window", "the query gives another address than the window");
+        if (rank == mpi.rank)
+            mpi.check(base == own, finding::window, "the query gives another address than the window");
         if (mpi.at(makers) == maker::shared && next != nullptr)
-            mpi.check(base == next, "window",
+            mpi.check(base == next, finding::window,
                       fmt::format("the memory of rank {} does not begin where that before it ends", rank));
         next = base + expected;
     }
@@ -101,7 +102,7 @@ ASSAY_TEST(rma, allocate,
         void* attribute = nullptr;
         int flag = 0;
         mpi.ok(MPI_Win_get_attr(win, MPI_WIN_BASE, &attribute, &flag));
-        mpi.check(flag == 1 && attribute == base, "window",
+        mpi.check(flag == 1 && attribute == base, finding::window,
                   "MPI_WIN_BASE is not the address of the memory that was returned");
     }
 
@@ -126,7 +127,7 @@ ASSAY_TEST(rma, allocate,
     meet();
     locked(mpi.rank, [&] {
         for (std::size_t i = 0; i < own; ++i)
-            if (!mpi.check(base[i] == mark(left, i), "data",
+            if (!mpi.check(base[i] == mark(left, i), finding::data,
                            fmt::format("byte {} of a window of {} bytes is {:#04x}, expected {:#04x} from rank {}", i,
                                        own, base[i], mark(left, i), left)))
                 break;

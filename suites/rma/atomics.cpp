@@ -137,11 +137,12 @@ ASSAY_TEST(rma, fetch_and_op,
     for (std::size_t r = 0; r < rounds; ++r) {
         givens[r]->expect_unchanged();
         auto const value = result_of(mpi, *results[r]);
-        bool const valid = mpi.check(value >= 0 && value <= static_cast<std::int64_t>(total), "data",
+        bool const valid = mpi.check(value >= 0 && value <= static_cast<std::int64_t>(total), finding::data,
                                      fmt::format("fetched {}, which nobody put there", value));
         // The updates of one origin keep their order (section 12.7.2).
         if (adds && valid && !fetched.empty())
-            mpi.check(value > fetched.back(), "order", fmt::format("fetched {} after {}", value, fetched.back()));
+            mpi.check(value > fetched.back(), finding::order,
+                      fmt::format("fetched {} after {}", value, fetched.back()));
         if (valid) fetched.push_back(value);
     }
 
@@ -158,8 +159,8 @@ ASSAY_TEST(rma, fetch_and_op,
     round.finish();
     if (mpi.rank == 0) {
         auto const last = number_at(win.memory(), mpi.map, win.slot(0).first);
-        mpi.check(adds ? last == static_cast<std::int64_t>(total) : last > 0 && last <= static_cast<int>(total), "data",
-                  fmt::format("{} is left after {} updates", last, total));
+        mpi.check(adds ? last == static_cast<std::int64_t>(total) : last > 0 && last <= static_cast<int>(total),
+                  finding::data, fmt::format("{} is left after {} updates", last, total));
         numbers left(mpi.map, 1);
         left.set(0, last);
         auto after = before;
@@ -232,7 +233,7 @@ ASSAY_TEST(rma, compare_and_swap, requirements{"rma.compare_and_swap", "rma.atom
     if (mpi.rank == 0)
         for (std::size_t r = 0; r < rounds; ++r) {
             auto const value = number_at(win.memory(), mpi.map, win.slot(static_cast<int>(r)).first);
-            mpi.check(equal ? value >= 1 && value <= mpi.size : value == first, "data",
+            mpi.check(equal ? value >= 1 && value <= mpi.size : value == first, finding::data,
                       fmt::format("{} is left of {} after {} ranks compared it with {}", value, first, mpi.size,
                                   equal ? first : first + 1));
             left[r].set(0, value);
@@ -244,7 +245,7 @@ ASSAY_TEST(rma, compare_and_swap, requirements{"rma.compare_and_swap", "rma.atom
         auto const got = result_of(mpi, *results[r]), winner = result_of(mpi, *winners[r]);
         // The value that is left is that of the one swap that found the first value; all others found what it left.
         auto const expected = !equal || winner == mpi.rank % 100 + 1 ? first : winner;
-        mpi.check(got == expected, "data",
+        mpi.check(got == expected, finding::data,
                   fmt::format("the comparison found {}, expected {}; {} is left", got, expected, winner));
     }
     swap.expect_unchanged();

@@ -17,7 +17,7 @@ void* attribute(test_run& mpi, MPI_Win win, int key, char const* name) {
     void* value = nullptr;
     int flag = -7;
     mpi.ok(MPI_Win_get_attr(win, key, &value, &flag));
-    mpi.check(flag == 1, "window", fmt::format("{} is not set: flag {}", name, flag));
+    mpi.check(flag == 1, finding::window, fmt::format("{} is not set: flag {}", name, flag));
     return flag == 1 ? value : nullptr;
 }
 
@@ -51,15 +51,16 @@ ASSAY_TEST(rma, attributes, requirements{"rma.attributes", "rma.get_group", "rma
     auto const unit = number<int>(mpi, win, MPI_WIN_DISP_UNIT, "MPI_WIN_DISP_UNIT");
     auto const made_by = number<int>(mpi, win, MPI_WIN_CREATE_FLAVOR, "MPI_WIN_CREATE_FLAVOR");
     auto const model = number<int>(mpi, win, MPI_WIN_MODEL, "MPI_WIN_MODEL");
-    mpi.check(base == (dynamic ? MPI_BOTTOM : win.base()), "window", "MPI_WIN_BASE is not the address of the window");
-    mpi.check(size == (dynamic ? 0 : win.size(mpi.rank)), "window",
+    mpi.check(base == (dynamic ? MPI_BOTTOM : win.base()), finding::window,
+              "MPI_WIN_BASE is not the address of the window");
+    mpi.check(size == (dynamic ? 0 : win.size(mpi.rank)), finding::window,
               fmt::format("MPI_WIN_SIZE is {}, expected {}", size, dynamic ? 0 : win.size(mpi.rank)));
     // Section 12.2.6 does not say what the unit of a dynamic window is, section 12.2.4 that it counts as one.
-    mpi.check(unit == win.unit_of(mpi.rank), "window",
+    mpi.check(unit == win.unit_of(mpi.rank), finding::window,
               fmt::format("MPI_WIN_DISP_UNIT is {}, expected {}", unit, win.unit_of(mpi.rank)),
               std::source_location::current(), dynamic ? level::advisory : level::must);
-    mpi.check(made_by == flavor_constant(how), "window", fmt::format("MPI_WIN_CREATE_FLAVOR is {}", made_by));
-    mpi.check(model == MPI_WIN_SEPARATE || model == MPI_WIN_UNIFIED, "window",
+    mpi.check(made_by == flavor_constant(how), finding::window, fmt::format("MPI_WIN_CREATE_FLAVOR is {}", made_by));
+    mpi.check(model == MPI_WIN_SEPARATE || model == MPI_WIN_UNIFIED, finding::window,
               fmt::format("MPI_WIN_MODEL is {}: neither MPI_WIN_SEPARATE nor MPI_WIN_UNIFIED", model));
 
     MPI_Group group = MPI_GROUP_NULL, of_comm = MPI_GROUP_NULL;
@@ -69,7 +70,7 @@ ASSAY_TEST(rma, attributes, requirements{"rma.attributes", "rma.get_group", "rma
     mpi.ok(MPI_Group_size(group, &members));
     mpi.ok(MPI_Group_rank(group, &rank));
     mpi.ok(MPI_Group_compare(group, of_comm, &same));
-    mpi.check(members == mpi.size && rank == mpi.rank && same == MPI_IDENT, "window",
+    mpi.check(members == mpi.size && rank == mpi.rank && same == MPI_IDENT, finding::window,
               fmt::format("MPI_Win_get_group gives rank {} of {}, expected {} of {}, in the order of the communicator",
                           rank, members, mpi.rank, mpi.size));
     mpi.ok(MPI_Group_free(&group));
@@ -77,7 +78,7 @@ ASSAY_TEST(rma, attributes, requirements{"rma.attributes", "rma.get_group", "rma
 
     MPI_Info info = MPI_INFO_NULL;
     mpi.ok(MPI_Win_get_info(win, &info));
-    mpi.check(info != MPI_INFO_NULL, "window", "MPI_Win_get_info gives MPI_INFO_NULL");
+    mpi.check(info != MPI_INFO_NULL, finding::window, "MPI_Win_get_info gives MPI_INFO_NULL");
     if (info != MPI_INFO_NULL) mpi.ok(MPI_Info_free(&info));
 }
 
@@ -90,11 +91,12 @@ ASSAY_TEST(rma, win_name, requirements{"rma.name"},
     int length = -7;
     std::memset(text, poison_byte, sizeof text);
     mpi.ok(MPI_Win_get_name(win, text, &length));
-    mpi.check(length == 0 && text[0] == '\0', "window", fmt::format("a new window has a name of length {}", length),
-              std::source_location::current(), level::advisory);
+    mpi.check(length == 0 && text[0] == '\0', finding::window,
+              fmt::format("a new window has a name of length {}", length), std::source_location::current(),
+              level::advisory);
     mpi.ok(MPI_Win_set_name(win, "a window"));
     std::memset(text, poison_byte, sizeof text);
     mpi.ok(MPI_Win_get_name(win, text, &length));
-    mpi.check(length == 8 && std::memcmp(text, "a window", 9) == 0, "window",
+    mpi.check(length == 8 && std::memcmp(text, "a window", 9) == 0, finding::window,
               fmt::format("MPI_Win_get_name gives length {}, expected 8", length));
 }

@@ -31,15 +31,15 @@ ASSAY_TEST(rma, shared_memory, requirements{"rma.shared.query", "rma.shared.cont
         unsigned char* base = nullptr;
         mpi.ok(MPI_Win_shared_query(win, asked, &size, &unit, &base));
         expect_shared_size(mpi, meant, size, win.size(meant), !contiguous);
-        mpi.check(unit == win.unit_of(meant), "window",
+        mpi.check(unit == win.unit_of(meant), finding::window,
                   fmt::format("the unit of rank {} is {}, expected {}", meant, unit, win.unit_of(meant)));
         if (rank == mpi.rank)
-            mpi.check(base == win.base(), "window", "the query gives another address than the window");
+            mpi.check(base == win.base(), finding::window, "the query gives another address than the window");
         if (contiguous && rank > 0 && rank < mpi.size)
-            mpi.check(base == bases[0] + bytes_before, "window",
+            mpi.check(base == bases[0] + bytes_before, finding::window,
                       fmt::format("the memory of rank {} does not begin where that of rank {} ends", rank, rank - 1));
         if (asked == MPI_PROC_NULL)
-            mpi.check(base == bases[0], "window", "the query of MPI_PROC_NULL gives another address");
+            mpi.check(base == bases[0], finding::window, "the query of MPI_PROC_NULL gives another address");
         bases.push_back(base);
         bytes_before += size;
     }

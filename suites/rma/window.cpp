@@ -42,7 +42,7 @@ bool all_share_memory(test_run& mpi) {
 void expect_shared_size(test_run& mpi, int rank, MPI_Aint found, MPI_Aint expected, bool may_be_padded,
                         std::source_location where) {
     auto const padded = may_be_padded && found > expected;
-    mpi.check(found == expected, "window",
+    mpi.check(found == expected, finding::window,
               fmt::format("MPI_Win_shared_query gives {} bytes for rank {}, expected {}", found, rank, expected), where,
               padded ? level::advisory : level::must);
 }
@@ -137,7 +137,7 @@ window::~window() {
     if (made()) {
         if (kind_.how == flavor::dynamic) mpi_.ok(MPI_Win_detach(win_, base_));
         mpi_.ok(MPI_Win_free(&win_));
-        mpi_.check(win_ == MPI_WIN_NULL, "window", "MPI_Win_free leaves a handle other than MPI_WIN_NULL");
+        mpi_.check(win_ == MPI_WIN_NULL, finding::window, "MPI_Win_free leaves a handle other than MPI_WIN_NULL");
     }
     if (from_mpi_ != nullptr) mpi_.ok(MPI_Free_mem(from_mpi_));
 }

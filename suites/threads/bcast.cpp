@@ -25,7 +25,7 @@ ASSAY_TEST(threads, bcast, requirements{"threads.multiple", "threads.collective_
             mine.ok(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
             int result = -1;
             mine.ok(MPI_Comm_compare(mine.comm, comm, &result));
-            mine.check(result == MPI_CONGRUENT, "own", "a duplicate must be congruent to its original");
+            mine.check(result == MPI_CONGRUENT, finding::value, "a duplicate must be congruent to its original");
         }
         auto& data = mine.incoming();
         for (int round = 0; round < rounds; ++round) {
@@ -38,7 +38,7 @@ ASSAY_TEST(threads, bcast, requirements{"threads.multiple", "threads.collective_
         }
         if (mine.at(dups)) {
             mine.ok(MPI_Comm_free(&comm));
-            mine.check(comm == MPI_COMM_NULL, "own", "a freed communicator must have become MPI_COMM_NULL");
+            mine.check(comm == MPI_COMM_NULL, finding::value, "a freed communicator must have become MPI_COMM_NULL");
         }
     });
 }

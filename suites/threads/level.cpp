@@ -10,11 +10,11 @@ ASSAY_TEST(threads, level, requirements{"threads.query_thread", "threads.is_thre
     mpi.in_threads(mpi.at(threads::numbers()), false, [](test_run& mine) {
         int level = -7, flag = -7;
         mine.ok(MPI_Query_thread(&level));
-        mine.check(level == MPI_THREAD_MULTIPLE, "own",
+        mine.check(level == MPI_THREAD_MULTIPLE, finding::value,
                    "MPI_Query_thread gives " + std::to_string(level) + ", not MPI_THREAD_MULTIPLE");
         mine.ok(MPI_Is_thread_main(&flag));
         bool const main_thread = mine.thread() == 0;
-        mine.check(main_thread ? flag != 0 && flag != -7 : flag == 0, "own",
+        mine.check(main_thread ? flag != 0 && flag != -7 : flag == 0, finding::value,
                    "MPI_Is_thread_main gives " + std::to_string(flag) +
                        (main_thread ? " in the thread that initialized MPI" : " in another thread"));
     });

@@ -65,7 +65,7 @@ ASSAY_TEST(threads, many_to_one, requirements{"threads.multiple", "threads.match
             mine.check_null(request);
             mine.expect(status).count(mine.elements).not_cancelled();
             int const from = status.MPI_SOURCE, number = status.MPI_TAG - mpi.first_tag();
-            if (!mine.check(from >= 0 && from < mine.size && number >= 0 && number < all, "source",
+            if (!mine.check(from >= 0 && from < mine.size && number >= 0 && number < all, finding::source,
                             "received a message from rank " + std::to_string(from) + " with tag " +
                                 std::to_string(status.MPI_TAG) + ", which nobody sent"))
                 continue;
@@ -81,7 +81,7 @@ ASSAY_TEST(threads, many_to_one, requirements{"threads.multiple", "threads.match
     for (auto const& of_thread : got)
         for (int which : of_thread) ++times[static_cast<std::size_t>(which)];
     for (int which = 0; which < all * mpi.size; ++which)
-        mpi.check(times[static_cast<std::size_t>(which)] == 1, "source",
+        mpi.check(times[static_cast<std::size_t>(which)] == 1, finding::source,
                   "message " + std::to_string(which % all) + " of rank " + std::to_string(which / all) +
                       " was received " + std::to_string(times[static_cast<std::size_t>(which)]) + " times");
 }

@@ -103,7 +103,7 @@ MPI_Comm make_grid(test_run& mpi, grid const& g, int reorder) {
 void examine(test_run& mpi, MPI_Comm comm, grid const& g, int rank, std::string const& whose) {
     int kind = -7, dimensions = -7;
     mpi.ok(MPI_Topo_test(comm, &kind));
-    mpi.check(kind == MPI_CART, "own", fmt::format("{}: MPI_Topo_test gives {}, not MPI_CART", whose, kind));
+    mpi.check(kind == MPI_CART, finding::value, fmt::format("{}: MPI_Topo_test gives {}, not MPI_CART", whose, kind));
     mpi.ok(MPI_Cartdim_get(comm, &dimensions));
     if (!expect_number(mpi, dimensions, g.dimensions(), whose + ": MPI_Cartdim_get")) return;
     auto const n = g.dims.size();
@@ -112,7 +112,7 @@ void examine(test_run& mpi, MPI_Comm comm, grid const& g, int rank, std::string 
     mpi.ok(MPI_Cart_get(comm, g.dimensions(), dims.data(), periods.data(), coordinates.data()));
     auto const equal = [&](std::vector<int> got, std::vector<int> expected, std::string const& what) {
         expected.push_back(-7);
-        return mpi.check(got == expected, "own",
+        return mpi.check(got == expected, finding::value,
                          fmt::format("{}: {} {}, expected {} (the last number lies behind the array)", whose, what,
                                      text(got), text(expected)));
     };
@@ -142,7 +142,7 @@ void examine(test_run& mpi, MPI_Comm comm, grid const& g, int rank, std::string 
             from[d] -= step;
             int source = -7, destination = -7;
             mpi.ok(MPI_Cart_shift(comm, direction, step, &source, &destination));
-            if (!mpi.check(source == g.rank(from) && destination == g.rank(to), "own",
+            if (!mpi.check(source == g.rank(from) && destination == g.rank(to), finding::value,
                            fmt::format("{}: MPI_Cart_shift by {} in direction {} gives source {} and destination {}, "
                                        "expected {} and {} ({} is MPI_PROC_NULL)",
                                        whose, step, direction, source, destination, g.rank(from), g.rank(to),
@@ -168,10 +168,10 @@ int look_at_ranks(test_run& mpi, MPI_Comm comm, grid const& g, int reorder, proc
     int const me = own_process();
     mpi.ok(MPI_Allgather(&me, 1, MPI_INT, all.data(), 1, MPI_INT, comm));
     bool const fine =
-        mpi.check(rank >= 0 && rank < size && all[static_cast<std::size_t>(rank)] == me, "order",
+        mpi.check(rank >= 0 && rank < size && all[static_cast<std::size_t>(rank)] == me, finding::order,
                   fmt::format("process {} has rank {} in a grid of the processes {}", me, rank, text(all)));
     std::sort(all.begin(), all.end());
-    mpi.check(std::adjacent_find(all.begin(), all.end()) == all.end(), "own",
+    mpi.check(std::adjacent_find(all.begin(), all.end()) == all.end(), finding::value,
               "a process is in the grid twice: " + text(all));
     return fine ? rank : -1;
 }
@@ -188,9 +188,10 @@ ASSAY_TEST(topology, cart,
     auto const g = mpi.at(shapes)(mpi.size);
     int const reorder = mpi.at(reorders);
     MPI_Comm comm = make_grid(mpi, g, reorder);
-    if (!mpi.check(comm != MPI_COMM_WORLD, "own", "MPI_Cart_create did not write the new communicator")) return;
+    if (!mpi.check(comm != MPI_COMM_WORLD, finding::value, "MPI_Cart_create did not write the new communicator"))
+        return;
     // Who is left out is the library's choice where it may order anew.
-    if (reorder == 0 && !mpi.check((comm != MPI_COMM_NULL) == (mpi.rank < g.size()), "own",
+    if (reorder == 0 && !mpi.check((comm != MPI_COMM_NULL) == (mpi.rank < g.size()), finding::value,
                                    fmt::format("rank {} {} a grid of {} processes", mpi.rank,
                                                comm == MPI_COMM_NULL ? "is not in" : "is in", g.size())))
         return;
@@ -200,7 +201,7 @@ ASSAY_TEST(topology, cart,
         examine(mpi, comm, g, rank, "the grid");
         MPI_Comm copy = MPI_COMM_NULL;
         mpi.ok(MPI_Comm_dup(comm, &copy));
-        if (mpi.check(copy != MPI_COMM_NULL, "own", "the duplicate of the grid is MPI_COMM_NULL"))
+        if (mpi.check(copy != MPI_COMM_NULL, finding::value, "the duplicate of the grid is MPI_COMM_NULL"))
             examine(mpi, copy, g, rank, "the duplicate of the grid");
         free_communicator(mpi, copy);
     }
@@ -213,7 +214,7 @@ ASSAY_TEST(topology, cart_sub,
            over(axis_use{&shapes}, axis_use{&reorders}, few())) {
     auto const g = mpi.at(shapes)(mpi.size);
     MPI_Comm comm = make_grid(mpi, g, mpi.at(reorders));
-    if (comm == MPI_COMM_NULL || !mpi.check(comm != MPI_COMM_WORLD, "own", "no grid was made")) return;
+    if (comm == MPI_COMM_NULL || !mpi.check(comm != MPI_COMM_WORLD, finding::value, "no grid was made")) return;
     auto const n = g.dims.size();
     int rank = -7;
     mpi.ok(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
@@ -260,7 +261,7 @@ ASSAY_TEST(topology, cart_map, requirements{"topology.cart_map", "topology.cart_
     std::vector<int> all(static_cast<std::size_t>(mpi.size), -7);
     mpi.ok(MPI_Allgather(&mapped, 1, MPI_INT, all.data(), 1, MPI_INT, mpi.comm));
     auto const found = text(all);
-    mpi.check(std::count(all.begin(), all.end(), MPI_UNDEFINED) == mpi.size - g.size(), "own",
+    mpi.check(std::count(all.begin(), all.end(), MPI_UNDEFINED) == mpi.size - g.size(), finding::value,
               fmt::format("MPI_Cart_map gives {}: MPI_UNDEFINED ({}) is for each process outside of the grid", found,
                           MPI_UNDEFINED),
               std::source_location::current(), level::advisory);
@@ -268,7 +269,7 @@ ASSAY_TEST(topology, cart_map, requirements{"topology.cart_map", "topology.cart_
     std::sort(all.begin(), all.end());
     std::vector<int> expected(static_cast<std::size_t>(g.size()));
     std::iota(expected.begin(), expected.end(), 0);
-    mpi.check(all == expected, "own",
+    mpi.check(all == expected, finding::value,
               fmt::format("MPI_Cart_map gives {} ({} is MPI_UNDEFINED): each rank below {} must be there once", found,
                           MPI_UNDEFINED, g.size()));
 }
@@ -276,7 +277,8 @@ ASSAY_TEST(topology, cart_map, requirements{"topology.cart_map", "topology.cart_
 ASSAY_TEST(topology, none, requirements{"topology.topo_test.none", "topology.not_inherited"}, over(few())) {
     int kind = -7;
     mpi.ok(MPI_Topo_test(mpi.comm, &kind));
-    mpi.check(kind == MPI_UNDEFINED, "own", fmt::format("MPI_Topo_test of a plain communicator gives {}", kind));
+    mpi.check(kind == MPI_UNDEFINED, finding::value,
+              fmt::format("MPI_Topo_test of a plain communicator gives {}", kind));
     // Only duplicates keep a topology.
     int const extent = mpi.size, period = 1;
     MPI_Comm ring = MPI_COMM_NULL, split = MPI_COMM_NULL, created = MPI_COMM_NULL;
@@ -288,7 +290,7 @@ ASSAY_TEST(topology, none, requirements{"topology.topo_test.none", "topology.not
     for (auto* made : {&split, &created}) {
         kind = -7;
         mpi.ok(MPI_Topo_test(*made, &kind));
-        mpi.check(kind == MPI_UNDEFINED, "own",
+        mpi.check(kind == MPI_UNDEFINED, finding::value,
                   fmt::format("MPI_Topo_test gives {} for what {} made of a ring", kind,
                               made == &split ? "MPI_Comm_split" : "MPI_Comm_create"));
         free_communicator(mpi, *made);
@@ -327,7 +329,7 @@ ASSAY_TEST(topology, cart_misuse,
     case misuse::direction: code = MPI_Cart_shift(line, 1, 1, &one, &two); break;
     case misuse::rank: code = MPI_Cart_coords(line, beyond, 1, &one); break;
     }
-    mpi.check(code != MPI_SUCCESS, "return", "the wrong argument is not noticed: MPI_SUCCESS",
+    mpi.check(code != MPI_SUCCESS, finding::return_, "the wrong argument is not noticed: MPI_SUCCESS",
               std::source_location::current(), level::advisory);
     if (code == MPI_SUCCESS) free_communicator(mpi, made);
     free_communicator(mpi, line);
@@ -338,7 +340,7 @@ ASSAY_TEST(topology, dup, requirements{"topology.dup"}, over(axis_use{&duplicati
     auto const g = grid{{mpi.size}, {1}};
     MPI_Comm ring = make_grid(mpi, g, 0);
     MPI_Comm copy = duplicate(mpi, mpi.at(duplications()), ring);
-    if (mpi.check(copy != MPI_COMM_NULL, "own", "the duplicate of the ring is MPI_COMM_NULL"))
+    if (mpi.check(copy != MPI_COMM_NULL, finding::value, "the duplicate of the ring is MPI_COMM_NULL"))
         examine(mpi, copy, g, mpi.rank, "the duplicate of the ring");
     free_communicator(mpi, copy);
     free_communicator(mpi, ring);

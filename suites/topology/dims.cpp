@@ -35,7 +35,7 @@ axis<int> const dimensions("dimensions", {{{"1", "", "one", nullptr}, 1},
 std::vector<int> create(test_run& mpi, int nodes, std::vector<int> dims) {
     dims.push_back(-7);
     mpi.ok(MPI_Dims_create(nodes, static_cast<int>(dims.size()) - 1, dims.data()));
-    mpi.check(dims.back() == -7, "guard", "MPI_Dims_create wrote behind its array");
+    mpi.check(dims.back() == -7, finding::guard, "MPI_Dims_create wrote behind its array");
     dims.pop_back();
     return dims;
 }
@@ -56,13 +56,13 @@ ASSAY_TEST(topology, dims_examples, requirements{"topology.dims_create.constrain
            over(world_only())) {
     for (auto const& one : examples()) {
         auto const got = create(mpi, one.nodes, one.given);
-        mpi.check(got == one.expected, "own",
+        mpi.check(got == one.expected, finding::value,
                   fmt::format("MPI_Dims_create of {} nodes in {} gives {}, expected {}", one.nodes, text(one.given),
                               text(got), text(one.expected)));
     }
     if (followed_version() >= 40) {
         int untouched = -7;
-        mpi.check(MPI_Dims_create(1, 0, &untouched) == MPI_SUCCESS && untouched == -7, "return",
+        mpi.check(MPI_Dims_create(1, 0, &untouched) == MPI_SUCCESS && untouched == -7, finding::return_,
                   "MPI_Dims_create of one node in no dimensions must return MPI_SUCCESS and write nothing");
     }
 }
@@ -77,11 +77,12 @@ ASSAY_TEST(topology, dims_create,
     for (int nodes = 1; nodes <= 200; ++nodes) {
         auto const got = create(mpi, nodes, std::vector<int>(static_cast<std::size_t>(n), 0));
         int const product = std::accumulate(got.begin(), got.end(), 1, std::multiplies<>());
-        if (!mpi.check(product == nodes && std::all_of(got.begin(), got.end(), [](int d) { return d > 0; }), "own",
+        if (!mpi.check(product == nodes && std::all_of(got.begin(), got.end(), [](int d) { return d > 0; }),
+                       finding::value,
                        fmt::format("MPI_Dims_create of {} nodes in {} dimensions gives {}", nodes, n, text(got))))
             return;
         if (!mpi.check(
-                std::is_sorted(got.rbegin(), got.rend()), "order",
+                std::is_sorted(got.rbegin(), got.rend()), finding::order,
                 fmt::format("MPI_Dims_create of {} nodes gives {}: not in nonincreasing order", nodes, text(got))))
             return;
         if (got.front() - got.back() > least_spread(nodes, n, 0, 1 << 30)) {
@@ -98,16 +99,16 @@ ASSAY_TEST(topology, dims_create,
                 bool const kept = rest[static_cast<std::size_t>(at)] == fixed;
                 auto const what =
                     fmt::format("MPI_Dims_create of {} nodes in {} gives {}", nodes, text(given), text(rest));
-                if (!mpi.check(whole == nodes && kept, "own", what)) return;
+                if (!mpi.check(whole == nodes && kept, finding::value, what)) return;
                 rest.erase(rest.begin() + at);
-                if (!mpi.check(std::is_sorted(rest.rbegin(), rest.rend()), "order",
+                if (!mpi.check(std::is_sorted(rest.rbegin(), rest.rend()), finding::order,
                                what + ": what it chose is not in nonincreasing order"))
                     return;
             }
         }
     }
     // "As close to each other as possible", by "an appropriate algorithm": how close is the library's business.
-    mpi.check(unbalanced == 0, "own",
+    mpi.check(unbalanced == 0, finding::value,
               fmt::format("of 200 numbers of nodes {} are divided less evenly than possible, first {}", unbalanced,
                           first_unbalanced),
               std::source_location::current(), level::advisory);
@@ -124,6 +125,6 @@ ASSAY_TEST(topology, dims_misuse, requirements{"topology.dims_create.no_multiple
     int dims[] = {0, mpi.at(misuses) == misuse::negative ? -1 : 3, 0};
     erroneous_from_here();
     int const code = MPI_Dims_create(7, 3, dims);
-    mpi.check(code != MPI_SUCCESS, "return", "the wrong argument is not noticed: MPI_SUCCESS",
+    mpi.check(code != MPI_SUCCESS, finding::return_, "the wrong argument is not noticed: MPI_SUCCESS",
               std::source_location::current(), level::advisory);
 }

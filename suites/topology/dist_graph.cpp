@@ -175,12 +175,12 @@ void expect_side(test_run& mpi, side expected, std::vector<int> const& others, s
     if (!weighted) std::fill(expected.weights.begin(), expected.weights.end(), -7);
     bool const fine =
         in_order ? others == expected.others : sorted(others, given) == sorted(expected.others, expected.weights);
-    mpi.check(fine, "order",
+    mpi.check(fine, finding::order,
               fmt::format("{}: {} with weights {}, expected {} with {}{} (the last one lies behind the array)", what,
                           text(others), text(given), text(expected.others), text(expected.weights),
                           in_order ? "" : " in any order"));
     // Of several edges between two processes the order of the weights is free (8.5.4): compared as pairs in any case.
-    mpi.check(sorted(others, given) == sorted(expected.others, expected.weights), "own",
+    mpi.check(sorted(others, given) == sorted(expected.others, expected.weights), finding::value,
               fmt::format("{}: the weights of {} are {}, expected {} of {}", what, text(others), text(given),
                           text(expected.weights), text(expected.others)));
 }
@@ -188,7 +188,7 @@ void expect_side(test_run& mpi, side expected, std::vector<int> const& others, s
 void examine(test_run& mpi, MPI_Comm comm, graph const& g, maker how, bool weighted, std::string const& whose) {
     int kind = -7, rank = -7, in_count = -7, out_count = -7, is_weighted = -7;
     mpi.ok(MPI_Topo_test(comm, &kind));
-    mpi.check(kind == MPI_DIST_GRAPH, "own",
+    mpi.check(kind == MPI_DIST_GRAPH, finding::value,
               fmt::format("{}: MPI_Topo_test gives {}, not MPI_DIST_GRAPH", whose, kind));
     mpi.ok(MPI_Comm_rank(comm, &rank));
     auto const in = incoming(g, rank), out = outgoing(g, rank);
@@ -201,12 +201,12 @@ void examine(test_run& mpi, MPI_Comm comm, graph const& g, maker how, bool weigh
     bool const in_order = how == maker::adjacent;
     expect_side(mpi, in, all.sources, all.source_weights, weighted, in_order, whose + ", sources");
     expect_side(mpi, out, all.destinations, all.destination_weights, weighted, in_order, whose + ", destinations");
-    mpi.check(ask(mpi, comm, in.others.size(), out.others.size(), weighted) == all, "order",
+    mpi.check(ask(mpi, comm, in.others.size(), out.others.size(), weighted) == all, finding::order,
               whose + ": a second call of MPI_Dist_graph_neighbors gives another sequence");
     if (weighted) {
         // Nobody has to ask for the weights.
         auto const plain = ask(mpi, comm, in.others.size(), out.others.size(), false);
-        mpi.check(plain.sources == all.sources && plain.destinations == all.destinations, "own",
+        mpi.check(plain.sources == all.sources && plain.destinations == all.destinations, finding::value,
                   whose + ": MPI_UNWEIGHTED in place of the weights changes the neighbours");
     }
 }
@@ -223,7 +223,7 @@ ASSAY_TEST(topology, dist_graph,
     auto const how = mpi.at(makers);
     bool const with_weights = mpi.at(weights);
     MPI_Comm comm = make(mpi, how, g, with_weights, mpi.at(reorders));
-    if (!mpi.check(comm != MPI_COMM_NULL, "own", "the communicator with the graph is MPI_COMM_NULL")) return;
+    if (!mpi.check(comm != MPI_COMM_NULL, finding::value, "the communicator with the graph is MPI_COMM_NULL")) return;
     mpi.ok(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
     int size = -7;
     mpi.ok(MPI_Comm_size(comm, &size));
@@ -232,7 +232,7 @@ ASSAY_TEST(topology, dist_graph,
     examine(mpi, comm, g, how, with_weights, "the graph");
     MPI_Comm copy = MPI_COMM_NULL;
     mpi.ok(MPI_Comm_dup(comm, &copy));
-    if (mpi.check(copy != MPI_COMM_NULL, "own", "the duplicate is MPI_COMM_NULL"))
+    if (mpi.check(copy != MPI_COMM_NULL, finding::value, "the duplicate is MPI_COMM_NULL"))
         examine(mpi, copy, g, how, with_weights, "the duplicate of the graph");
     free_communicator(mpi, copy);
     free_communicator(mpi, comm);
@@ -245,7 +245,7 @@ ASSAY_TEST(topology, dist_graph_room, requirements{"topology.dist_graph.first_pa
     auto const g = mpi.at(shapes)(mpi.size);
     bool const with_weights = mpi.at(weights);
     MPI_Comm comm = make(mpi, mpi.at(makers), g, with_weights, 0);
-    if (!mpi.check(comm != MPI_COMM_NULL, "own", "the communicator with the graph is MPI_COMM_NULL")) return;
+    if (!mpi.check(comm != MPI_COMM_NULL, finding::value, "the communicator with the graph is MPI_COMM_NULL")) return;
     mpi.ok(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
     auto const in = incoming(g, mpi.rank).others.size(), out = outgoing(g, mpi.rank).others.size();
     auto const all = ask(mpi, comm, in, out, with_weights);
@@ -256,7 +256,7 @@ ASSAY_TEST(topology, dist_graph_room, requirements{"topology.dist_graph.first_pa
     answer const expected{first(all.sources), first(all.source_weights), first(all.destinations),
                           first(all.destination_weights)};
     auto const got = ask(mpi, comm, in > 0 ? in - 1 : 0, out > 0 ? out - 1 : 0, with_weights);
-    mpi.check(got == expected, "own",
+    mpi.check(got == expected, finding::value,
               fmt::format("with room for one less the neighbours are {} and {}, of {} and {}", text(got.sources),
                           text(got.destinations), text(all.sources), text(all.destinations)));
     free_communicator(mpi, comm);

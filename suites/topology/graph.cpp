@@ -81,7 +81,7 @@ void examine(test_run& mpi, MPI_Comm comm, graph const& g, std::string const& wh
     arrays const expected(g);
     int kind = -7, nodes = -7, edges = -7;
     mpi.ok(MPI_Topo_test(comm, &kind));
-    mpi.check(kind == MPI_GRAPH, "own", fmt::format("{}: MPI_Topo_test gives {}, not MPI_GRAPH", whose, kind));
+    mpi.check(kind == MPI_GRAPH, finding::value, fmt::format("{}: MPI_Topo_test gives {}, not MPI_GRAPH", whose, kind));
     mpi.ok(MPI_Graphdims_get(comm, &nodes, &edges));
     bool const fine = expect_number(mpi, nodes, static_cast<int>(g.size()), whose + ": MPI_Graphdims_get, nodes");
     if (!expect_number(mpi, edges, static_cast<int>(expected.edges.size()) - 1, whose + ": MPI_Graphdims_get, edges") ||
@@ -90,10 +90,10 @@ void examine(test_run& mpi, MPI_Comm comm, graph const& g, std::string const& wh
     std::vector<int> got_index(expected.index.size(), -7), got_edges(expected.edges.size(), -7);
     mpi.ok(MPI_Graph_get(comm, nodes, edges, got_index.data(), got_edges.data()));
     mpi.check(
-        got_index == expected.index, "own",
+        got_index == expected.index, finding::value,
         fmt::format("{}: MPI_Graph_get gives the index {}, expected {}", whose, text(got_index), text(expected.index)));
     mpi.check(
-        got_edges == expected.edges, "own",
+        got_edges == expected.edges, finding::value,
         fmt::format("{}: MPI_Graph_get gives the edges {}, expected {}", whose, text(got_edges), text(expected.edges)));
     for (int node = 0; node < nodes; ++node) {
         auto neighbours = g[static_cast<std::size_t>(node)];
@@ -106,7 +106,7 @@ void examine(test_run& mpi, MPI_Comm comm, graph const& g, std::string const& wh
         std::vector<int> got(neighbours.size(), -7);
         mpi.ok(MPI_Graph_neighbors(comm, node, count, got.data()));
         if (!mpi.check(
-                got == neighbours, "own",
+                got == neighbours, finding::value,
                 fmt::format(
                     "{}: MPI_Graph_neighbors of node {} gives {}, expected {} (the last one lies behind the array)",
                     whose, node, text(got), text(neighbours))))
@@ -127,10 +127,10 @@ ASSAY_TEST(topology, graph,
     arrays const a(g);
     MPI_Comm comm = MPI_COMM_WORLD;
     if (!mpi.ok(MPI_Graph_create(mpi.comm, nodes, a.index.data(), a.edges.data(), reorder, &comm)) ||
-        !mpi.check(comm != MPI_COMM_WORLD, "own", "MPI_Graph_create did not write the new communicator"))
+        !mpi.check(comm != MPI_COMM_WORLD, finding::value, "MPI_Graph_create did not write the new communicator"))
         return;
     if ((reorder == 0 || nodes == 0 || nodes == mpi.size) &&
-        !mpi.check((comm != MPI_COMM_NULL) == (mpi.rank < nodes), "own",
+        !mpi.check((comm != MPI_COMM_NULL) == (mpi.rank < nodes), finding::value,
                    fmt::format("rank {} {} a graph of {} nodes", mpi.rank,
                                comm == MPI_COMM_NULL ? "is not in" : "is in", nodes)))
         return;
@@ -148,7 +148,7 @@ ASSAY_TEST(topology, graph,
     examine(mpi, comm, g, "the graph");
     MPI_Comm copy = MPI_COMM_NULL;
     mpi.ok(MPI_Comm_dup(comm, &copy));
-    if (mpi.check(copy != MPI_COMM_NULL, "own", "the duplicate of the graph is MPI_COMM_NULL"))
+    if (mpi.check(copy != MPI_COMM_NULL, finding::value, "the duplicate of the graph is MPI_COMM_NULL"))
         examine(mpi, copy, g, "the duplicate of the graph");
     free_communicator(mpi, copy);
     free_communicator(mpi, comm);
@@ -167,7 +167,7 @@ ASSAY_TEST(topology, graph_map, requirements{"topology.graph_map"},
     std::sort(all.begin(), all.end());
     std::vector<int> expected(g.size());
     std::iota(expected.begin(), expected.end(), 0);
-    mpi.check(all == expected, "own",
+    mpi.check(all == expected, finding::value,
               fmt::format("MPI_Graph_map gives {} ({} is MPI_UNDEFINED): each node of {} must be there once", found,
                           MPI_UNDEFINED, g.size()));
 }
@@ -205,7 +205,7 @@ ASSAY_TEST(topology, graph_misuse,
     case misuse::node: code = MPI_Graph_neighbors_count(comm, mpi.size, &value); break;
     case misuse::cart_query: code = MPI_Cartdim_get(comm, &value); break;
     }
-    mpi.check(code != MPI_SUCCESS, "return", "the wrong argument is not noticed: MPI_SUCCESS",
+    mpi.check(code != MPI_SUCCESS, finding::return_, "the wrong argument is not noticed: MPI_SUCCESS",
               std::source_location::current(), level::advisory);
     if (code == MPI_SUCCESS) free_communicator(mpi, made);
     free_communicator(mpi, comm);

@@ -50,7 +50,7 @@ struct handler {
     }
 
     bool await(worker& w, std::size_t many = 1) {
-        return w.ucx.check(w.until([&] { return came.size() >= many; }), "request",
+        return w.ucx.check(w.until([&] { return came.size() >= many; }), finding::request,
                            fmt::format("{} active messages came, {} expected", came.size(), many));
     }
 };
@@ -147,19 +147,21 @@ UCX_TEST(am_ring,
     if (h.await(w)) {
         auto& one = h.came.front();
         ucx.check(
-            one.header == header_of(ucx.at(headers()), w.left()), "data",
+            one.header == header_of(ucx.at(headers()), w.left()), finding::data,
             fmt::format("the handler got a header of {} bytes that is not the one that was sent", one.header.size()));
-        ucx.check(one.length == bytes, "count",
+        ucx.check(one.length == bytes, finding::count,
                   fmt::format("the handler got {} bytes, {} were sent", one.length, bytes));
         bool const rndv = one.attributes & UCP_AM_RECV_ATTR_FLAG_RNDV,
                    data = one.attributes & UCP_AM_RECV_ATTR_FLAG_DATA;
         if (flags == UCP_AM_SEND_FLAG_EAGER)
-            ucx.check(!rndv, "own", "the handler got a rendezvous; the message was sent with UCP_AM_SEND_FLAG_EAGER");
+            ucx.check(!rndv, finding::value,
+                      "the handler got a rendezvous; the message was sent with UCP_AM_SEND_FLAG_EAGER");
         if (flags == UCP_AM_SEND_FLAG_RNDV)
-            ucx.check(rndv, "own", "the handler got no rendezvous; the message was sent with UCP_AM_SEND_FLAG_RNDV");
-        ucx.check(!(rndv && data), "own", "UCP_AM_RECV_ATTR_FLAG_DATA and UCP_AM_RECV_ATTR_FLAG_RNDV at once");
+            ucx.check(rndv, finding::value,
+                      "the handler got no rendezvous; the message was sent with UCP_AM_SEND_FLAG_RNDV");
+        ucx.check(!(rndv && data), finding::value, "UCP_AM_RECV_ATTR_FLAG_DATA and UCP_AM_RECV_ATTR_FLAG_RNDV at once");
         if (persistent && !rndv)
-            ucx.check(data, "own",
+            ucx.check(data, finding::value,
                       "data without UCP_AM_RECV_ATTR_FLAG_DATA for a handler with UCP_AM_FLAG_PERSISTENT_DATA");
         w.meet(); // whatever else comes, data that persist stay
         auto& in = ucx.incoming(one.length);
@@ -171,7 +173,7 @@ UCX_TEST(am_ring,
     w.complete(sent).ok();
     out.expect_unchanged();
     w.meet();
-    ucx.check(h.came.size() == 1, "leftover", fmt::format("{} active messages came, 1 was sent", h.came.size()));
+    ucx.check(h.came.size() == 1, finding::leftover, fmt::format("{} active messages came, 1 was sent", h.came.size()));
     w.finish();
 }
 
@@ -192,14 +194,14 @@ UCX_TEST(am_reply, requirements{"ucx.am.reply", "ucx.am.data"},
         auto& in = ucx.incoming(one.length);
         fetch(w, one, in, take::receive);
         ucx.expect(in, w.left(), bytes);
-        if (ucx.check(one.reply != nullptr, "own",
+        if (ucx.check(one.reply != nullptr, finding::value,
                       "no reply_ep for a message that was sent with UCP_AM_SEND_FLAG_REPLY"))
             answered = &am_send(w, one.reply, 2, header_of(8, ucx.rank), ucx.outgoing(w.left(), bytes, 1).address(),
                                 bytes, ucx.at(send_flags()).bits);
     }
     if (answers.await(w)) {
         auto& one = answers.came.front();
-        ucx.check(one.header == header_of(8, w.right()), "data",
+        ucx.check(one.header == header_of(8, w.right()), finding::data,
                   "the answer does not have the header of the right neighbour");
         auto& in = ucx.incoming(one.length);
         fetch(w, one, in, take::receive);
@@ -230,10 +232,11 @@ UCX_TEST(am_handlers, requirements{"ucx.am.id", "ucx.am.persistent"},
         for (auto& one : h->came) {
             auto& in = ucx.incoming(one.length);
             fetch(w, one, in, take::copy);
-            if (!ucx.check(one.header.size() == 1, "count", fmt::format("a header has {} bytes", one.header.size())))
+            if (!ucx.check(one.header.size() == 1, finding::count,
+                           fmt::format("a header has {} bytes", one.header.size())))
                 continue;
             int const n = one.header[0] - 'a';
-            ucx.check(n % 2 == (h == &even ? 0 : 1) && seen.find(one.header) == std::string::npos, "own",
+            ucx.check(n % 2 == (h == &even ? 0 : 1) && seen.find(one.header) == std::string::npos, finding::value,
                       fmt::format("message {} came to the handler of number {}{}", n, h == &even ? 4 : 5,
                                   seen.find(one.header) == std::string::npos ? "" : ", again"));
             seen += one.header;

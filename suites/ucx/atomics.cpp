@@ -108,13 +108,14 @@ template <class T> void run(test_run& ucx, ucp_atomic_op_t op, bool fetch, bool 
     w.flush(ucx.at(flushes()), w.right());
     w.meet();
     T const expected = result<T>(op, y, x, z);
-    ucx.check(target[1] == expected, "data",
+    ucx.check(target[1] == expected, finding::data,
               fmt::format("the target is {:#x}, expected {:#x}: Y={:#x}, X={:#x}, Z={:#x}", static_cast<T>(target[1]),
                           expected, y, x, z));
-    ucx.check(target[0] == around && target[2] == around, "guard", "what lies beside the target has changed");
-    ucx.check(reply[1] == (fetch ? y : z), "data",
+    ucx.check(target[0] == around && target[2] == around, finding::guard, "what lies beside the target has changed");
+    ucx.check(reply[1] == (fetch ? y : z), finding::data,
               fmt::format("the reply buffer is {:#x}, expected {:#x}", reply[1], fetch ? y : z));
-    ucx.check(reply[0] == around && reply[2] == around, "guard", "what lies beside the reply buffer has changed");
+    ucx.check(reply[0] == around && reply[2] == around, finding::guard,
+              "what lies beside the reply buffer has changed");
     w.finish();
 }
 
@@ -160,12 +161,12 @@ template <class T> void add_together(test_run& ucx, bool fetch) {
     w.meet();
     std::size_t const adders = home == ucx.rank && w.right() == ucx.rank ? 1 : static_cast<std::size_t>(ucx.size);
     if (ucx.rank == home)
-        ucx.check(counter == each * adders, "data",
+        ucx.check(counter == each * adders, finding::data,
                   fmt::format("{} ranks added 1 each {} times: the sum is {}", adders, each, static_cast<T>(counter)));
     if (fetch) {
         std::sort(seen.begin(), seen.end());
-        ucx.check(std::adjacent_find(seen.begin(), seen.end()) == seen.end() && seen.back() < each * adders, "data",
-                  "two of the fetched values are equal, or larger than the sum");
+        ucx.check(std::adjacent_find(seen.begin(), seen.end()) == seen.end() && seen.back() < each * adders,
+                  finding::data, "two of the fetched values are equal, or larger than the sum");
     }
     w.finish();
 }

@@ -58,10 +58,10 @@ UCX_TEST(lanes, requirements{"ucx.config.tls"}, over(axis_use{&transports()})) {
         if (slash == std::string::npos) break;
         auto const name = said.substr(colon + 1, slash - colon - 1);
         ++lanes;
-        ucx.check(("," + over.tls + ",").find("," + name + ",") != std::string::npos, "own",
+        ucx.check(("," + over.tls + ",").find("," + name + ",") != std::string::npos, finding::value,
                   fmt::format("an endpoint with UCX_TLS={} uses {}", over.tls, name));
     }
-    ucx.check(lanes > 0, "own", "ucp_ep_print_info names no transport");
+    ucx.check(lanes > 0, finding::value, "ucp_ep_print_info names no transport");
     w.finish();
 }
 
@@ -99,7 +99,7 @@ UCX_TEST(close_force, requirements{"ucx.close.force"}, over(axis_use{&transports
     if (closes) {
         // Nobody receives this one.
         auto& sent = send(w, send_call::send, ucx.outgoing(w.right(), 300'000), w.right(), 0xdead);
-        ucx.check(!w.ended(sent), "request", "a rendezvous ends that nobody takes part in");
+        ucx.check(!w.ended(sent), finding::request, "a rendezvous ends that nobody takes part in");
         w.close(w.right(), true);
         if (!sent.complete) w.complete(sent).status(UCS_ERR_CANCELED);
     }
@@ -125,12 +125,12 @@ UCX_TEST(peer_gone, requirements{"ucx.error.handler"},
         // There is nobody any more: it fails sooner or later.
         auto& sent = send(w, send_call::send, ucx.outgoing(gone, 300'000, 1), gone, 0xc3, ucx.at(completions()));
         auto const said = w.complete(sent);
-        ucx.check(!said || said->status != UCS_OK, "error",
+        ucx.check(!said || said->status != UCS_OK, finding::error,
                   "a message of 300,000 bytes to a worker that is gone succeeds");
         w.until([&] { return !w.failures.empty(); });
         for (int n = 0; n < 100; ++n) w.progress();
         ucx.check(w.failures.size() == 1 && w.failures.front().ep == ep && UCS_STATUS_IS_ERR(w.failures.front().status),
-                  "own",
+                  finding::value,
                   fmt::format(
                       "the error handler was called {} times with the endpoint of the peer that is gone and an error; "
                       "once is right",
@@ -164,7 +164,7 @@ UCX_TEST(descriptors, requirements{"ucx.worker.resources"}, over(axis_use{&trans
         after = open_descriptors();
         if (round == 1) before = after; // the first ones may open what stays
     }
-    ucx.check(after <= before, "fd", fmt::format("{} descriptors after 2 workers, {} after 6", before, after));
+    ucx.check(after <= before, finding::fd, fmt::format("{} descriptors after 2 workers, {} after 6", before, after));
 }
 
 // A rank leaves early: the others go on.

@@ -89,7 +89,7 @@ UCX_TEST(request_free, requirements{"ucx.request.free"}, over(axis_use{&transpor
     w.complete(second).ok();
     w.meet();
     ucx.expect(in, w.left(), bytes, 0);
-    ucx.check(freed.calls == 0, "request", "the callback of a request came that had been freed");
+    ucx.check(freed.calls == 0, finding::request, "the callback of a request came that had been freed");
     w.finish();
 }
 
@@ -97,13 +97,13 @@ UCX_TEST(request_free, requirements{"ucx.request.free"}, over(axis_use{&transpor
 UCX_TEST(request_alloc, requirements{"ucx.request.alloc"}, over(axis_use{&transports()})) {
     worker w(ucx, ucx.at(transports()), {});
     void* const request = ucp_request_alloc(w.handle);
-    if (ucx.check(request != nullptr, "return", "ucp_request_alloc returned no request")) {
+    if (ucx.check(request != nullptr, finding::return_, "ucp_request_alloc returned no request")) {
         auto& in = ucx.incoming(17);
         auto& received = w.start("ucp_tag_recv_nbx", kind::tag);
         received.param.op_attr_mask |= UCP_OP_ATTR_FIELD_REQUEST;
         received.param.request = request;
         w.posted(received, ucp_tag_recv_nbx(w.handle, in.address(), 17, 0x54, all_bits, &received.param));
-        ucx.check(received.request == request, "request",
+        ucx.check(received.request == request, finding::request,
                   "ucp_tag_recv_nbx was given a request and returned another one");
         auto& sent = send(w, send_call::send, ucx.outgoing(w.right(), 17), w.right(), 0x54);
         w.complete(received).received(17);

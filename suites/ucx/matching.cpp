@@ -140,7 +140,7 @@ UCX_TEST(probe, requirements{"ucx.probe.leaves", "ucx.probe.removes", "ucx.probe
     auto const bytes = ucx.at(sizes());
     worker w(ucx, ucx.at(transports()), with_protocol(UCP_FEATURE_TAG, ucx.at(protocols())));
     ucp_tag_recv_info_t info{};
-    ucx.check(ucp_tag_probe_nb(w.handle, 0, any_bits, 0, &info) == nullptr, "request",
+    ucx.check(ucp_tag_probe_nb(w.handle, 0, any_bits, 0, &info) == nullptr, finding::request,
               "a probe finds what nobody sent");
     w.meet();
     auto& first = send(w, send_call::send, ucx.outgoing(w.right(), bytes, 0), w.right(), 0x21);
@@ -150,9 +150,9 @@ UCX_TEST(probe, requirements{"ucx.probe.leaves", "ucx.probe.removes", "ucx.probe
         info = {};
         w.until(
             [&] { return (message = ucp_tag_probe_nb(w.handle, 0x20, ~ucp_tag_t{1}, look == 2, &info)) != nullptr; });
-        if (!ucx.check(message != nullptr, "request", "a probe does not find what has been sent"))
+        if (!ucx.check(message != nullptr, finding::request, "a probe does not find what has been sent"))
             throw test_run::cannot_go_on{};
-        ucx.check(info.length == bytes && info.sender_tag == 0x21, "count",
+        ucx.check(info.length == bytes && info.sender_tag == 0x21, finding::count,
                   fmt::format("a probe says {} bytes and tag {:#x}, sent were {} and 0x21", info.length,
                               info.sender_tag, bytes));
     }
@@ -165,7 +165,7 @@ UCX_TEST(probe, requirements{"ucx.probe.leaves", "ucx.probe.removes", "ucx.probe
     if (w.posted(received, ucp_tag_msg_recv_nbx(w.handle, in.address(), bytes, message, &received.param)))
         w.complete(received).received(bytes).tag(0x21);
     ucx.expect(in, w.left(), bytes, 0);
-    ucx.check(ucp_tag_probe_nb(w.handle, 0, any_bits, 0, &info) == nullptr, "request",
+    ucx.check(ucp_tag_probe_nb(w.handle, 0, any_bits, 0, &info) == nullptr, finding::request,
               "a probe finds a message that has been received");
     w.complete(first).ok();
     w.complete(second).ok();
@@ -184,7 +184,7 @@ UCX_TEST(sync, requirements{"ucx.tag.sync"},
     if (early) received = &receive(w, in, 0x83);
     w.meet();
     auto& sent = send(w, send_call::sync, ucx.outgoing(w.right(), bytes), w.right(), 0x83);
-    ucx.check(!sent.at_once, "request", "ucp_tag_send_sync_nbx returned no request");
+    ucx.check(!sent.at_once, finding::request, "ucp_tag_send_sync_nbx returned no request");
     if (!early) {
         w.meet();
         w.silent(sent);
@@ -206,13 +206,13 @@ UCX_TEST(recv_info, requirements{"ucx.tag.recv_info"}, over(axis_use{&transports
     auto& sent = send(w, send_call::send, ucx.outgoing(w.right(), bytes), w.right(), 0x91);
     ucp_tag_recv_info_t info{};
     bool const there = w.until([&] { return ucp_tag_probe_nb(w.handle, 0x91, all_bits, 0, &info) != nullptr; });
-    ucx.check(there, "request", "a message that was sent does not arrive");
+    ucx.check(there, finding::request, "a message that was sent does not arrive");
     w.meet();
     for (int n = 0; n < 200; ++n) w.progress(); // all of its fragments
     auto& in = ucx.incoming(bytes);
     auto& received = receive(w, in, 0x91);
     w.complete(received).ok();
-    ucx.check(received.info.length == bytes && received.info.sender_tag == 0x91, "count",
+    ucx.check(received.info.length == bytes && received.info.sender_tag == 0x91, finding::count,
               fmt::format("a receive that {} says {} bytes and tag {:#x}, sent were {} and 0x91",
                           received.at_once ? "was complete at once" : "had a request", received.info.length,
                           received.info.sender_tag, bytes));

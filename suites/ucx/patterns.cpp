@@ -24,7 +24,7 @@ UCX_TEST(many_to_one, requirements{"ucx.tag.data", "ucx.tag.mask", "ucx.tag.info
             auto const said = w.complete(*op).received(bytes);
             if (!said) continue;
             auto const from = static_cast<int>(said->info.sender_tag & of_rank);
-            if (ucx.check(from > 0 && from < ucx.size && (said->info.sender_tag & ~of_rank) == base, "source",
+            if (ucx.check(from > 0 && from < ucx.size && (said->info.sender_tag & ~of_rank) == base, finding::source,
                           fmt::format("a message has the tag {:#x}, which no rank sent", said->info.sender_tag)))
                 ucx.expect(*in, from, bytes, seen[static_cast<std::size_t>(from)]++);
         }

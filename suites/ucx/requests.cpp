@@ -82,7 +82,7 @@ UCX_TEST(never_at_once, requirements{"ucx.request.never_at_once"},
     case call::flush: returned = ucp_worker_flush_nbx(w.handle, &op.param); break;
     }
     w.posted(op, returned);
-    ucx.check(!op.at_once, "request", fmt::format("{} returned no request", what_is_called));
+    ucx.check(!op.at_once, finding::request, fmt::format("{} returned no request", what_is_called));
     w.complete(op).ok();
     if (what == call::tag_send) w.complete(receive(w, memory, 1)).ok();
     w.finish();

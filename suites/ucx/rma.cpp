@@ -47,12 +47,12 @@ struct window {
             unsigned const fixed = from == origin::fixed ? static_cast<unsigned>(UCP_MEM_MAP_FIXED) : 0;
             mapped = w.map(wanted, whole, UCP_MEM_MAP_ALLOCATE | fixed);
             if (from == origin::fixed)
-                w.ucx.check(mapped.address == wanted, "own",
+                w.ucx.check(mapped.address == wanted, finding::value,
                             fmt::format("ucp_mem_map with UCP_MEM_MAP_FIXED maps {}, not {}", mapped.address, wanted));
             bytes = &w.ucx.in_memory({static_cast<unsigned char*>(mapped.address), whole}, 64, size);
         }
         auto const begin = static_cast<char*>(mapped.address), at = static_cast<char*>(bytes->address());
-        w.ucx.check(mapped.address != nullptr && begin <= at && begin + mapped.length >= at + size, "own",
+        w.ucx.check(mapped.address != nullptr && begin <= at && begin + mapped.length >= at + size, finding::value,
                     fmt::format("ucp_mem_query says {} and {} bytes; mapped were {} bytes at {}", mapped.address,
                                 mapped.length, size, bytes->address()));
         region part = mapped;
@@ -223,7 +223,7 @@ UCX_TEST(fence, requirements{"ucx.rma.fence"}, over(to_others(), axis_use{&origi
     put(w, call::nbx, completion::poll, &value, sizeof value, flag_there, flag_at);
     auto const* const seen =
         reinterpret_cast<std::uint64_t volatile const*>(static_cast<char*>(flag.bytes->address()) + flag_at);
-    ucx.check(w.until([&] { return *seen == set; }), "request", "what was put behind the fence does not arrive");
+    ucx.check(w.until([&] { return *seen == set; }), finding::request, "what was put behind the fence does not arrive");
     mine.bytes->expect(ucx.key(w.left(), ucx.rank), 128 + bytes, "put before the fence");
     w.flush(true, w.right());
     for (auto& op : w.operations)
@@ -241,7 +241,7 @@ UCX_TEST(rkey_ptr, requirements{"ucx.rkey.pointer"}, over(axis_use{&transports()
     auto const there = of_right(w, mine);
     void* local = nullptr;
     ucs_status_t const status = ucp_rkey_ptr(there.key, there.address, &local);
-    ucx.check(status != UCS_OK || over.tls != "tcp", "return",
+    ucx.check(status != UCS_OK || over.tls != "tcp", finding::return_,
               "ucp_rkey_ptr returned UCS_OK over sockets, which reach no memory");
     if (status == UCS_OK) {
         auto& in = ucx.incoming(bytes);
@@ -285,7 +285,8 @@ UCX_TEST(mem_map_refused, requirements{"ucx.mem.errors"}, over(axis_use{&transpo
     params.flags = wrong.flags;
     ucp_mem_h made = nullptr;
     ucs_status_t const status = ucp_mem_map(w.context, &params, &made);
-    ucx.check(status != UCS_OK, "return", "ucp_mem_map returned UCS_OK for parameters that its table calls an error");
+    ucx.check(status != UCS_OK, finding::return_,
+              "ucp_mem_map returned UCS_OK for parameters that its table calls an error");
     if (status == UCS_OK) ucp_mem_unmap(w.context, made);
     memory.expect_untouched();
     w.finish();

@@ -98,7 +98,7 @@ void through_a_stream(test_run& ucx, fragments const& sizes_sent) {
             break;
         at += std::min(op.length, room);
         if (!ucx.check(op.length > 0 && op.length <= room && op.length % element == 0 && (!all || op.length == room),
-                       "count",
+                       finding::count,
                        fmt::format("a receive of {} elements of {} bytes{} got {} bytes", room / element, element,
                                    all ? " with WAITALL" : "", op.length)))
             break;
@@ -139,7 +139,7 @@ UCX_TEST(stream_data, requirements{"ucx.stream.recv_data", "ucx.stream.poll", "u
     auto const bytes = ucx.at(sizes());
     worker w(ucx, ucx.at(transports()), stream_only());
     std::size_t length = 4711;
-    ucx.check(ucp_stream_recv_data_nb(w.to(w.left()), &length) == nullptr, "return",
+    ucx.check(ucp_stream_recv_data_nb(w.to(w.left()), &length) == nullptr, finding::return_,
               "ucp_stream_recv_data_nb finds what nobody sent");
     w.meet();
     auto& sent = stream_send(w, ucx.outgoing(w.right(), bytes).address(), bytes);
@@ -150,14 +150,14 @@ UCX_TEST(stream_data, requirements{"ucx.stream.recv_data", "ucx.stream.poll", "u
         ucp_stream_poll_ep_t ready{};
         ssize_t const n = ucp_stream_worker_poll(w.handle, &ready, 1, 0);
         if (n == 0) return false;
-        if (!ucx.check(n == 1 && ready.ep == w.to(w.left()) && ready.user_data == &w, "own",
+        if (!ucx.check(n == 1 && ready.ep == w.to(w.left()) && ready.user_data == &w, finding::value,
                        fmt::format("ucp_stream_worker_poll returned {} and an endpoint that is not that of the sender",
                                    error_text(n))))
             return true;
         polled = true;
         // All that is there: the worker names an endpoint again only when more has come.
         while (auto* const data = ucp_stream_recv_data_nb(w.to(w.left()), &length)) {
-            if (!ucx.check(!UCS_PTR_IS_ERR(data) && length > 0 && at + length <= bytes, "count",
+            if (!ucx.check(!UCS_PTR_IS_ERR(data) && length > 0 && at + length <= bytes, finding::count,
                            fmt::format("{} bytes have come, and now {}; sent were {}", at, length, bytes)))
                 return true;
             std::memcpy(static_cast<char*>(in.address()) + at, data, length);
@@ -166,10 +166,11 @@ UCX_TEST(stream_data, requirements{"ucx.stream.recv_data", "ucx.stream.poll", "u
         }
         return at == bytes;
     });
-    ucx.check(polled, "own", "ucp_stream_worker_poll names no endpoint, though one has data");
+    ucx.check(polled, finding::value, "ucp_stream_worker_poll names no endpoint, though one has data");
     ucx.expect(in, w.left(), bytes);
     w.complete(sent).ok();
     w.meet();
-    ucx.check(ucp_stream_recv_data_nb(w.to(w.left()), &length) == nullptr, "leftover", "more came than was sent");
+    ucx.check(ucp_stream_recv_data_nb(w.to(w.left()), &length) == nullptr, finding::leftover,
+              "more came than was sent");
     w.finish();
 }

@@ -101,7 +101,7 @@ UCX_TEST(wakeup, requirements{"ucx.wakeup.fd", "ucx.wakeup.wait"}, over(to_other
                 }
             }
         }
-        ucx.check(w.ended(op) && milliseconds_since(begin) < 800, "request",
+        ucx.check(w.ended(op) && milliseconds_since(begin) < 800, finding::request,
                   fmt::format("a message came while the worker slept, and it was seen after {:.0f} ms",
                               milliseconds_since(begin)));
         w.complete(op).received(bytes);
@@ -124,10 +124,11 @@ UCX_TEST(signal, requirements{"ucx.wakeup.signal", "ucx.wakeup.fd"}, over(axis_u
     if (ucx.at(ways()) == way::descriptor) {
         bool quiet = false;
         for (int n = 0; n < 20 && !quiet; ++n) quiet = arm(w) == UCS_OK && !readable(descriptor, 20);
-        if (ucx.check(quiet, "own",
+        if (ucx.check(quiet, finding::value,
                       "the descriptor of an armed worker is readable again and again, though nothing happens")) {
             ucx.ok(ucp_worker_signal(w.handle));
-            ucx.check(readable(descriptor, 900), "own", "ucp_worker_signal does not make the descriptor readable");
+            ucx.check(readable(descriptor, 900), finding::value,
+                      "ucp_worker_signal does not make the descriptor readable");
         }
     } else {
         auto const begin = clock_type::now();
@@ -141,7 +142,7 @@ UCX_TEST(signal, requirements{"ucx.wakeup.signal", "ucx.wakeup.fd"}, over(axis_u
             }
         }
         double const took = milliseconds_since(begin);
-        ucx.check(took >= after - 2 && took < 800, "own",
+        ucx.check(took >= after - 2 && took < 800, finding::value,
                   fmt::format("ucp_worker_wait ended after {:.0f} ms, it was signalled after {}", took, after));
     }
     for (int n = 0; n < 20; ++n) w.progress();
@@ -169,10 +170,11 @@ UCX_TEST(arm_busy, requirements{"ucx.wakeup.arm"}, over(axis_use{&transports()},
         ucs_status_t armed = arm(w);
         board::of_job().say();
         if (armed == UCS_OK)
-            ucx.check(readable(descriptor, 900), "own", "the descriptor of an armed worker does not tell of a message");
+            ucx.check(readable(descriptor, 900), finding::value,
+                      "the descriptor of an armed worker does not tell of a message");
         armed = ucp_worker_arm(w.handle);
         ucx.check(
-            armed == UCS_ERR_BUSY || readable(descriptor, 0), "return",
+            armed == UCS_ERR_BUSY || readable(descriptor, 0), finding::return_,
             fmt::format(
                 "ucp_worker_arm returned {} with an event that nobody has looked at, and the descriptor says nothing",
                 error_text(armed)));

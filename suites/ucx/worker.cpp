@@ -150,7 +150,7 @@ void worker::close(int rank, bool by_force) {
     if (request == nullptr || UCS_PTR_IS_ERR(request)) return;
     // With which status it ends is left open: the other side may have closed, too, and be quicker.
     bool const came = until([&] { return ucp_request_check_status(request) != UCS_INPROGRESS; });
-    ucx.check(came, "request", "ucp_ep_close_nbx does not end");
+    ucx.check(came, finding::request, "ucp_ep_close_nbx does not end");
     ucp_request_free(request);
 }
 
@@ -222,7 +222,7 @@ bool worker::posted(operation& op, ucs_status_ptr_t returned, std::source_locati
     op.at_once = returned == nullptr;
     if (op.at_once) op.status = UCS_OK;
     if (!op.at_once && op.how == completion::own_memory)
-        ucx.check(returned == op.param.request, "request",
+        ucx.check(returned == op.param.request, finding::request,
                   fmt::format("{} was given a request and returned another one", op.name), where);
     return true;
 }
@@ -242,12 +242,12 @@ bool worker::ended(operation& op) {
 }
 
 completion_check worker::complete(operation& op, std::source_location where) {
-    if (!ucx.check(until([&] { return ended(op); }), "request", fmt::format("{} does not end", op.name), where))
+    if (!ucx.check(until([&] { return ended(op); }), finding::request, fmt::format("{} does not end", op.name), where))
         return {*this, nullptr, where};
     if (op.calls > 0) {
-        ucx.check(op.called_with == op.request, "request",
+        ucx.check(op.called_with == op.request, finding::request,
                   fmt::format("the callback of {} got another request than the call returned", op.name), where);
-        ucx.check(op.called_status == op.status, "request",
+        ucx.check(op.called_status == op.status, finding::request,
                   fmt::format("the callback of {} got {}, its request says {}", op.name, error_text(op.called_status),
                               error_text(op.status)),
                   where);
@@ -255,7 +255,7 @@ completion_check worker::complete(operation& op, std::source_location where) {
     if (!op.memory.empty())
         ucx.check(
             std::all_of(op.memory.begin(), op.memory.begin() + guard, [](unsigned char c) { return c == poison_byte; }),
-            "guard", fmt::format("{} wrote before the memory of its request", op.name), where);
+            finding::guard, fmt::format("{} wrote before the memory of its request", op.name), where);
     op.complete = true;
     release(op);
     return {*this, &op, where};
@@ -283,7 +283,7 @@ void worker::silent(operation& op, std::source_location where) {
         progress();
         sched_yield();
     }
-    ucx.check(!ended(op), "request", fmt::format("{} has ended ({}), too early", op.name, error_text(op.status)),
+    ucx.check(!ended(op), finding::request, fmt::format("{} has ended ({}), too early", op.name, error_text(op.status)),
               where);
 }
 
@@ -341,7 +341,7 @@ void worker::finish(std::source_location where) {
     meet();
     for (int n = 0; n < 20; ++n) progress();
     for (auto const& op : operations)
-        ucx.check(op.calls <= (op.at_once ? 0 : 1), "leftover",
+        ucx.check(op.calls <= (op.at_once ? 0 : 1), finding::leftover,
                   fmt::format("the callback of {} came {} times{}", op.name, op.calls,
                               op.at_once ? ", though the call had said that it was complete" : ""),
                   where);
@@ -365,7 +365,7 @@ bool completion_check::says_more() const {
 completion_check& completion_check::status(ucs_status_t expected) {
     if (it_ != nullptr)
         by_.ucx.check(
-            it_->status == expected, "error",
+            it_->status == expected, finding::error,
             fmt::format("{} ended with {}, expected {}", it_->name, error_text(it_->status), error_text(expected)),
             where_);
     return *this;
@@ -376,14 +376,14 @@ completion_check& completion_check::received(std::size_t bytes) {
     ok();
     if (!says_more()) return *this;
     std::size_t const said = it_->what == kind::tag ? it_->info.length : it_->length;
-    by_.ucx.check(said == bytes, "count", fmt::format("{} says {} bytes, {} were sent", it_->name, said, bytes),
+    by_.ucx.check(said == bytes, finding::count, fmt::format("{} says {} bytes, {} were sent", it_->name, said, bytes),
                   where_);
     return *this;
 }
 
 completion_check& completion_check::tag(ucp_tag_t expected) {
     if (says_more())
-        by_.ucx.check(it_->info.sender_tag == expected, "tag",
+        by_.ucx.check(it_->info.sender_tag == expected, finding::tag,
                       fmt::format("{} says tag {:#x}, expected {:#x}", it_->name, it_->info.sender_tag, expected),
                       where_);
     return *this;

@@ -113,8 +113,8 @@ TEST_F(event_log_file, holdsFindingsAsJson) {
         events().open(path);
         recorder findings;
         findings.begin(4);
-        findings.add("data", level::must, "two\nlines \"quoted\" \xff", std::source_location::current(), 2);
-        findings.add("error", level::advisory, "advice", std::source_location::current());
+        findings.add(finding::data, level::must, "two\nlines \"quoted\" \xff", std::source_location::current(), 2);
+        findings.add(finding::error, level::advisory, "advice", std::source_location::current());
         bool const right = findings.failed(false) && findings.messages().size() == 2;
         quick_exit(right ? 0 : 1);
     }

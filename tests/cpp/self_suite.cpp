@@ -53,7 +53,7 @@ planned_faults read_faults() {
     else if (kind == "exit") std::exit(3);
     else if (kind == "refuse") mpi.ok(MPI_Send(nullptr, 0, MPI_INT, mpi.size, mpi.tag(), mpi.comm)); // no such rank
     else if (kind == "mpi_abort") MPI_Abort(mpi.comm, 5);
-    else mpi.check(false, "own", "unknown fault " + kind);
+    else mpi.check(false, finding::value, "unknown fault " + kind);
 }
 
 } // namespace
@@ -70,7 +70,7 @@ ASSAY_TEST(self, ring, requirements{"self.containment"},
     mpi.ok(MPI_Irecv(&got, 1, MPI_INT, from, mpi.tag(), mpi.comm, &request));
     mpi.ok(MPI_Send(&sent, 1, MPI_INT, to, mpi.tag(), mpi.comm));
     mpi.ok(MPI_Wait(&request, MPI_STATUS_IGNORE));
-    mpi.check(got == mpi.at(numbers) * 100 + from, "data", fmt::format("received {} from rank {}", got, from));
+    mpi.check(got == mpi.at(numbers) * 100 + from, finding::data, fmt::format("received {} from rank {}", got, from));
 }
 
 // Jobs of one case (framework/mpi/own_job.hpp): the runner tells an end that was announced from one that was not.
@@ -86,7 +86,7 @@ axis<ending> const endings("ending", {{{"in_peace", "", "nothing ends it", nullp
 
 ASSAY_TEST(lone, job, requirements{"self.containment"}, over(axis_use{&endings}), own_job{}) {
     auto const world = initialize(mpi);
-    mpi.check(world.size == mpi.the_job.np, "own",
+    mpi.check(world.size == mpi.the_job.np, finding::value,
               fmt::format("{} processes instead of {}", world.size, mpi.the_job.np));
     switch (mpi.at(endings)) {
     case ending::in_peace: finalize(mpi); break;
