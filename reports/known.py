@@ -203,6 +203,11 @@ class Known:
         """How this case may fail by what is known, but for what seldom happens: statuses."""
         return {status for entry in self._matching(case, target) if not entry.seldom for status in entry.status}
 
+    def always(self, case: str, target: Target) -> set[str]:
+        """How this case fails each time by what is known: statuses."""
+        some = [entry for entry in self._matching(case, target) if not (entry.sometimes or entry.seldom)]
+        return {status for entry in some for status in entry.status}
+
     def damage(self, case: str, target: Target) -> str:
         """The defect (link of an entry) that this case may leave a damaged process behind by, or ""."""
         return next((entry.link for entry in self._matching(case, target) if entry.damages), "")

@@ -213,11 +213,13 @@ def faults(out: str | None, as_json: bool, fault: str, **given: Any) -> int:
     import tempfile
 
     from runner.commands import faults as command
+    from runner.planting.report import print_line, print_report
+    from runner.planting.session import Request
 
     mpis, nps = mpis_for("faults", given["mpi"]), nps_of(given["np"])
     if len(mpis) > 1 or len(nps) > 1:
         raise WrongUse("assay faults: name one --mpi and one --np")
-    request = command.Request(
+    request = Request(
         mpis[0],
         nps[0],
         fault,
@@ -235,12 +237,12 @@ def faults(out: str | None, as_json: bool, fault: str, **given: Any) -> int:
             request,
             Path(out if out is not None else temporary),
             lambda text: say.print(f"assay: {text}", markup=False, soft_wrap=True),
-            lambda result: say.print(command.print_line(result), markup=False, soft_wrap=True),
+            lambda result: say.print(print_line(result), markup=False, soft_wrap=True),
         )
     if as_json:
         print(json.dumps(found, indent=1))
     else:
-        command.print_report(found)
+        print_report(found)
     return 0 if found["ok"] else 1
 
 

@@ -1,0 +1,74 @@
+"""The planted faults: faults/*.toml. faults/README.md says what an entry holds."""
+
+from __future__ import annotations
+
+import fnmatch
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from runner.libraries.build import REPO
+from runner.model import WrongUse
+
+CATALOGUES = REPO / "faults"
+KINDS = ("fail", "crash", "timeout", "advisory")
+Axis = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One entry of faults/*.toml."""
+
+    name: str
+    note: str
+    expect: tuple[str, ...]  # globs on case names, one of which has to catch it
+    kind: tuple[str, ...]  # the statuses that count as catching it; "advisory": a finding that fails only a strict run
+    np: int  # the fewest ranks
+    axis: Axis = ()  # the wider tier is made over these values, where only few cases matter
+
+    def expects(self, case: str) -> bool:
+        """Whether this case is one of those that may be expected to catch it."""
+        return any(fnmatch.fnmatchcase(case, glob) for glob in self.expect)
+
+    @property
+    def strict(self) -> bool:
+        """Whether it is hunted in strict runs, where a finding of level advisory fails its case."""
+        return "advisory" in self.kind
+
+    @property
+    def statuses(self) -> tuple[str, ...]:
+        """What a case says that caught it."""
+        return ("fail", *self.kind) if self.strict else self.kind
+
+    def about(self, test: str) -> bool:
+        """Whether some case of this test might be expected to catch it."""
+        return any(fnmatch.fnmatchcase(test, glob.partition("/")[0]) for glob in self.expect)
+
+
+def load(folder: Path = CATALOGUES) -> list[Fault]:
+    """The faults of all catalogues of a folder. Raises WrongUse for what is missing, unknown or there twice."""
+    faults = [fault for path in sorted(folder.glob("*.toml")) for fault in load_one(path)]
+    names = [fault.name for fault in faults]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise WrongUse(f"{folder}: {', '.join(twice)}: there twice")
+    return faults
+
+
+def load_one(path: Path) -> list[Fault]:
+    """The faults of one catalogue. Raises WrongUse."""
+    try:
+        with path.open("rb") as file:
+            entries = tomllib.load(file).get("fault", [])
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise WrongUse(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    faults = []
+    for number, entry in enumerate(entries, 1):
+        where = f"{path}, fault {number} ({entry.get('name', 'without a name')})"
+        if odd := sorted({"name", "note", "expect", "kind", "np"} ^ (set(entry) - {"axis"})):
+            raise WrongUse(f"{where}: each entry has name, note, expect, kind, np; look at {', '.join(odd)}")
+        if not entry["expect"] or not entry["kind"] or not set(entry["kind"]) <= set(KINDS):
+            raise WrongUse(f"{where}: kind is a list of {', '.join(KINDS)}, and expect must not be empty")
+        axis = tuple(sorted(entry.get("axis", {}).items()))
+        expect, kind = tuple(entry["expect"]), tuple(entry["kind"])
+        faults.append(Fault(entry["name"], entry["note"], expect, kind, int(entry["np"]), axis))
+    return faults
