@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from reports import page
+from reports.advice import advised
 from reports.evidence import (
     NOT_RUN,
     STATUSES,
@@ -26,6 +28,7 @@ from reports.factors import common_factor, groups
 from reports.requirements import cited
 
 MAX_CASES = 2000  # non-passing cases told in detail
+MAX_ADVISED = 500  # passing cases that carry advice, told in detail
 MAX_TEXT = 4000  # characters of one message or stack
 MAX_JOBS = 300
 MAX_ROWS = 200  # of the tables of reasons
@@ -59,6 +62,7 @@ def _render(evidence: Evidence) -> str:
         groups=found[:MAX_ROWS],
         more_groups=len(found) - MAX_ROWS,
         **_cases(evidence),
+        advice=advised(evidence),
         **_reasons(evidence),
         **_jobs(evidence),
         matrix=_matrix(evidence),
@@ -90,20 +94,35 @@ def _verdict(evidence: Evidence) -> tuple[str, str]:
 
 
 def _cases(evidence: Evidence) -> dict[str, Any]:
-    """The non-passing cases, worst first; when there are too many, a fair share of each test and status."""
+    """The non-passing cases, and the passing ones that carry advice, with what each has to tell."""
+
+    def carries_advice(target: str, case: str) -> bool:
+        return evidence.cases[target][case].status == "pass" and case in evidence.advisory.get(target, ())
+
+    def did_not_pass(target: str, case: str) -> bool:
+        return evidence.cases[target][case].status not in NOT_RUN | {"pass"}
+
+    bad, more_bad = _told(evidence, did_not_pass, MAX_CASES)
+    good, more_good = _told(evidence, carries_advice, MAX_ADVISED)
+    return {"cases": bad, "more_cases": more_bad, "advised": good, "more_advised": more_good}
+
+
+def _told(evidence: Evidence, is_wanted: Callable[[str, str], bool], most: int) -> tuple[list[dict[str, Any]], int]:
+    """The wanted cases, worst first, and how many are left out: of more than `most` a fair share of each test and
+    status stays.
+    """
     chosen: list[tuple[bool, int, int, str, str]] = []  # expected, how many like it before, badness, target, case
     like: Counter[tuple[str, str, str]] = Counter()
     for target, entries in evidence.cases.items():
-        advisory = evidence.advisory.get(target, set())
         for case, entry in entries.items():
-            if entry.status in NOT_RUN or (entry.status == "pass" and case not in advisory):
+            if not is_wanted(target, case):
                 continue
             kind = (target, case.split("/", 1)[0], entry.status)
             like[kind] += 1
             bad = WORST_FIRST.index(entry.status)
             chosen.append((entry.status not in UNEXPECTED, like[kind], bad, target, case))
     total = len(chosen)
-    chosen = sorted(chosen)[:MAX_CASES]
+    chosen = sorted(chosen)[:most]
     chosen.sort(key=lambda item: (item[2], evidence.targets.index(item[3]), item[4].split("/", 1)[0], item[1]))
     wanted: dict[str, list[str]] = defaultdict(list)
     for *_, target, case in chosen:
@@ -117,7 +136,7 @@ def _cases(evidence: Evidence) -> dict[str, Any]:
         record["cited"] = cited(record.get("requirements"))
         record["test"], _, record["point"] = record["case"].partition("/")
         records.append(record)
-    return {"cases": records, "more_cases": total - len(records)}
+    return records, total - len(records)
 
 
 def _reasons(evidence: Evidence) -> dict[str, Any]:

@@ -73,6 +73,8 @@ def _suite(evidence: Evidence, target: str, test: str, cases: list[str]) -> etre
             "np": about.get("np"),
             "seed": run.get("seed"),
             "tier": run.get("tier"),
+            # Passing cases that carry advice: each has it in its system-out.
+            "advised": sum(entries[case].status == "pass" for case in told) or None,
         },
     )
     is_told = set(told)

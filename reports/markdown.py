@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from reports.advice import advised
 from reports.evidence import STATUSES, WORST_FIRST, Evidence, printable, write_file
 from reports.factors import groups
 
@@ -33,6 +34,12 @@ def _render(evidence: Evidence) -> str:
         lines.append(_row([_plain(cell) for cell in cells]))
     if len(found) > MAX_GROUPS:
         lines += ["", f"{len(found) - MAX_GROUPS:,} more tests with failures are in cases.jsonl."]
+    if told := advised(evidence):
+        lines += ["", "## Passing cases that carry advice", "", _row(["target", "cases", "of", "tests"])]
+        lines.append(_row(["---", "---:", "---:", "---"]))
+    for one in told:
+        tests = ", ".join(f"{test} {count:,}" for test, count in one.tests.most_common(MAX_GROUPS))
+        lines.append(_row([_plain(one.target), f"{one.cases:,}", f"{one.passed:,}", _plain(tests)]))
     if evidence.warnings:
         lines += ["", "## Warnings", "", *(f"- {_plain(warning)}" for warning in evidence.warnings)]
     return "\n".join(lines) + "\n"

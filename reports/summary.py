@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from reports.advice import advised
 from reports.evidence import STATUSES, UNEXPECTED, WORST_FIRST, Evidence, objects, printable
 from reports.factors import groups
 
 SHOWN_CASES = 3  # of each group of failures
 SHOWN_GROUPS = 20
 SHOWN_LINES = 12  # of each message
+SHOWN_REASONS = 8  # why cases were unsupported
+REASON_WIDTH = 140
 
 STYLE = {
     "pass": "green",
@@ -68,6 +72,9 @@ def print_summary(evidence: Evidence, console: Console) -> None:
             line(f"… {len(group.cases) - SHOWN_CASES:,} more", "dim", 2)
     if len(found) > SHOWN_GROUPS:
         line(f"\n… {len(found) - SHOWN_GROUPS:,} more tests with failures, see report.html", "dim")
+    notes = [*_advice(evidence), *_unsupported(evidence)]
+    for text in [*([""] if notes else []), *notes]:
+        line(text, "dim" if text.startswith(" ") else "yellow")
     if evidence.left_out:
         line(evidence.left_out, "dim")
     if evidence.warnings:
@@ -95,6 +102,31 @@ def explain(record: dict[str, object]) -> str:
         body += [str(frame) for frame in stack] if isinstance(stack, list) else []
         parts += [head, *body]
     return "\n".join(parts)
+
+
+def _advice(evidence: Evidence) -> Iterator[str]:
+    """How many passing cases carry advice, one line a target."""
+    for one in advised(evidence):
+        yield f"{_of(one.target, evidence)}{one.sentence()}; report.html has what it says, --strict fails them"
+
+
+def _unsupported(evidence: Evidence) -> Iterator[str]:
+    """How many cases were unsupported for which reason."""
+    for target in evidence.targets:
+        reasons = evidence.reasons(target, frozenset({"unsupported"}))
+        if not reasons:
+            continue
+        yield f"{_of(target, evidence)}{reasons.total():,} unsupported:"
+        for reason, count in reasons.most_common(SHOWN_REASONS):
+            cut = reason if len(reason) <= REASON_WIDTH else f"{reason[: REASON_WIDTH - 1]}…"
+            yield f"  {count:>7,}  {cut}"
+        if (left := len(reasons) - SHOWN_REASONS) > 0:
+            others = sum(sorted(reasons.values())[:left])
+            yield f"  {others:>7,}  for {left:,} more reason{'s' if left > 1 else ''}, see report.html"
+
+
+def _of(target: str, evidence: Evidence) -> str:
+    return f"{target}: " if len(evidence.targets) > 1 else ""
 
 
 def _print_counts(evidence: Evidence, console: Console) -> None:

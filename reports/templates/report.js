@@ -71,7 +71,8 @@ function drawCell(test, axisName, value, counts) {
   return element("td", { className: `s-${data.statuses[worst(counts)]}${chosen ? " on" : ""}` }, button);
 }
 
-const cases = every(".case");
+const cases = every("#cases .case");
+const advised = every("#advised .case"); // passing cases; the filters act on both lists
 const texts = new Map();
 function textOf(node) { // made once, when the first search needs it
   if (!texts.has(node)) texts.set(node, node.textContent.toLowerCase());
@@ -81,13 +82,13 @@ function textOf(node) { // made once, when the first search needs it
 function filterCases() {
   const words = state.words.toLowerCase().split(/\s+/).filter(Boolean);
   let shown = 0;
-  for (const node of cases) {
+  for (const node of [...cases, ...advised]) {
     const { target, test, point } = node.dataset;
     const keep = (!state.target || target === state.target) && (!state.test || test === state.test)
       && (!state.axisName || point.includes(`/${state.axisName}=${state.value}/`))
       && (!state.status || node.dataset.state === state.status) && words.every((word) => textOf(node).includes(word));
     node.hidden = !keep;
-    shown += keep;
+    shown += keep && node.dataset.state !== "pass";
   }
   one("shown").textContent = cases.length ? `${shown} of ${cases.length}` : "";
   one("nothing").hidden = shown > 0;
