@@ -7,7 +7,7 @@ import platform
 from pathlib import Path
 from typing import Any
 
-from runner.libraries import build, targets
+from runner.libraries import build, launching
 
 
 def version() -> str:
@@ -30,7 +30,7 @@ def machine() -> dict[str, Any]:
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return {
         "host": platform.node(),
-        "cores": targets.cores(),
+        "cores": launching.cores(),
         "memory_gib": round(memory / 2**30),
         "kernel": platform.release(),
         "cpu": cpu,

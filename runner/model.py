@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -44,6 +44,8 @@ class Target:
     version: str = ""  # 5.0.2
     transport: str = ""  # "" is the library's own choice
     threads: int = 1  # that run a case in each rank
+    # What is wrong with the MPI library that a rank says it runs (its hello, docs/formats.md section 4), or "".
+    wrong_library: Callable[[Mapping[str, Any]], str] = lambda hello: ""
 
     @property
     def slug(self) -> str:

@@ -161,7 +161,7 @@ def selection_of(given: Mapping[str, Any]) -> Selection:
 
 def wishes_of(given: Mapping[str, Any]) -> Any:
     """How ranks are to be started, from what target_options give."""
-    from runner.libraries.targets import LaunchWishes
+    from runner.libraries.launching import LaunchWishes
 
     environment = {}
     for word in given["env"]:

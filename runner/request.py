@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from runner.libraries.targets import LaunchWishes, target_name
+from runner.libraries.launching import LaunchWishes, target_name
 from runner.libraries.transports import OWN, Transport, parse
 from runner.model import Options, Target, WrongUse
 from runner.planning.plan import Selection

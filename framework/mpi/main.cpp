@@ -2,6 +2,7 @@
 // Under the runner: --plan=FILE --job=DIR. See docs/formats.md.
 #include "framework/mpi/child.hpp"
 #include "framework/mpi/engine.hpp"
+#include "framework/mpi/library.hpp"
 #include "framework/mpi/own_job.hpp"
 #include "framework/process/calls.hpp"
 #include "framework/process/event_log.hpp"
@@ -33,18 +34,6 @@ int wanted_level(options const& o) {
         for (auto const& t : all_tests()) multiple |= t.own_threads > 1 && may_reach(what, t);
     }
     return multiple ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
-}
-
-std::string library_version() {
-    char text[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "";
-    int length = 0;
-    MPI_Get_library_version(text, &length);
-    std::string line(text, static_cast<std::size_t>(length));
-    line = line.substr(0, line.find('\n'));
-    for (auto& c : line)
-        if (static_cast<unsigned char>(c) < 32) c = ' ';
-    while (!line.empty() && (line.back() == ' ' || line.back() == '\0')) line.pop_back();
-    return line;
 }
 
 // Without a runner: made by rank 0, removed at the end.
@@ -86,7 +75,7 @@ int run(options& o, int argc, char** argv) {
         MPI_Get_version(&version, &subversion);
         o.the_job.scratch = scratch_of_job(o.job_directory);
         say_hello({rank, o.the_job.np, plan_hash, o.the_job.seed, library_version(),
-                   fmt::format("{}.{}", version, subversion), provided});
+                   fmt::format("{}.{}", version, subversion), provided, library_path()});
         first_case = wait_for_go(o.job_directory);
     } else {
         // Without a runner the ranks compare their lists themselves.

@@ -1,5 +1,7 @@
 #include "framework/mpi/own_job.hpp"
 
+#include "framework/mpi/library.hpp"
+
 #include "framework/process/calls.hpp"
 #include "framework/process/event_log.hpp"
 #include "framework/process/hello.hpp"
@@ -86,6 +88,7 @@ int run_own_job(std::string const& case_name, job the_job, std::string const& jo
         hello.rank = take_number(job_directory, the_job.np);
         hello.size = the_job.np;
         hello.seed = the_job.seed;
+        hello.library_path = library_path();
         open_logs(job_directory, hello.rank);
         the_job.scratch = scratch_of_job(job_directory);
         say_hello(hello);

@@ -43,7 +43,8 @@ void say_hello(greeting const& hello) {
                                          {"binary", hash_of_file("/proc/self/exe")},
                                          {"library", hello.library},
                                          {"mpi", hello.mpi},
-                                         {"thread_level", hello.thread_level}};
+                                         {"thread_level", hello.thread_level},
+                                         {"library_path", hello.library_path}};
     events().hello(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 

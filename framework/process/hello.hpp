@@ -11,6 +11,7 @@ struct greeting {
     std::uint64_t plan = 0, seed = 1;
     std::string library, mpi; // "" where the library cannot be asked yet
     int thread_level = -1;
+    std::string library_path; // the file that the library was loaded from, "" if it is not known
 };
 
 std::string hash_of_file(char const* path);

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from runner.libraries import build, targets
+from runner.libraries import build, launching, targets
 from runner.model import CannotRun, Options, Verdict
 from runner.planning import plan
 from runner.supervision.journal import Journal
@@ -37,7 +37,7 @@ class Request:
     rounds: int = 7
     tier: str = ""  # of the p2p suite, for cases per second; "": not measured
     preset: str = "release"
-    wishes: targets.LaunchWishes = field(default_factory=targets.LaunchWishes)
+    wishes: launching.LaunchWishes = field(default_factory=launching.LaunchWishes)
 
 
 def costs(spans: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, dict[str, float]]]:
@@ -71,7 +71,7 @@ def cost(measured: Mapping[str, Mapping[str, Mapping[str, float]]]) -> float:
 def run(request: Request, out: Path, note: Callable[[str], None]) -> dict[str, Any]:
     """Measure; {"mpi", "target_us", "ok", "cost": [{np, us, …}], "rate": [{np, settings, cases, seconds, rate}]}."""
     for np in request.np:
-        targets.check_np(np, request.wishes)
+        launching.check_np(np, request.wishes)
     if request.tier:
         plan.must_be_one_of("tier", request.tier, plan.TIERS)
     library = targets.resolve(request.mpi)
@@ -87,10 +87,10 @@ def run(request: Request, out: Path, note: Callable[[str], None]) -> dict[str, A
         for np in request.np:
             for defaults in (False, True):
                 wishes = replace(request.wishes, defaults=defaults)
-                target = targets.make_target(library, np, build.suite(folder, library), wishes)
+                target = launching.make_target(library, np, build.suite(folder, library), wishes)
                 name = "the library's defaults" if defaults else "settings for busy cores"
                 note(f"np {np}, {name}: p2p, {request.tier} tier")
-                suite = plan.Suite(build.suite(folder, library), targets.list_environment(library))
+                suite = plan.Suite(build.suite(folder, library), launching.list_environment(library))
                 made = plan.make(suite, np, plan.Selection(request.tier, suite=["p2p"]))
                 rates.append(
                     {"np": np, "settings": name} | _rate(target, made.cases, out / f"rate-np{np}-{defaults:d}")
@@ -106,7 +106,7 @@ def run(request: Request, out: Path, note: Callable[[str], None]) -> dict[str, A
 
 def _spans(library: targets.Library, binary: Path, request: Request, np: int, folder: Path) -> list[dict[str, Any]]:
     folder.mkdir(parents=True, exist_ok=True)
-    target = targets.make_target(library, np, binary, request.wishes)
+    target = launching.make_target(library, np, binary, request.wishes)
     # Ranks that wait for each other on too few cores take milliseconds for a message: fewer of them say as much.
     ping = request.ping if target.oversubscription <= 1 else max(request.ping // 5, 1)
     launch = target.launcher(

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from runner.libraries import build, targets
+from runner.libraries import build, launching, targets
 from runner.libraries.transports import (
     FABRIC,
     OWN,
@@ -52,7 +52,7 @@ class Request:
     rounds: int = 5
     largest: int = 4 << 20  # bytes
     preset: str = "release"
-    wishes: targets.LaunchWishes = field(default_factory=targets.LaunchWishes)
+    wishes: launching.LaunchWishes = field(default_factory=launching.LaunchWishes)
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ def _contenders(request: Request, library: targets.Library, out: Path, note: Cal
     if with_mpi:
         program = "assay-bench-mpi"
         binary = build.build(library, request.preset, note=note, programs=(program,)) / program
-    environment = targets.list_environment(library)
+    environment = launching.list_environment(library)
 
     def raw(program: str) -> Callable[[Path], Launch]:
         return lambda file: Launch([str(providers / program), str(file), str(request.largest)], environment)
@@ -203,8 +203,8 @@ def _contenders(request: Request, library: targets.Library, out: Path, note: Cal
         if name.startswith(OFI):
             start = _without_mpi(over[name], request, providers, counters.absolute())
         else:
-            target = targets.make_target(library, 2, binary, request.wishes, over[name], providers)
-            start = mpi(targets.counting(target, counters.absolute()) if over[name].ours else target)
+            target = launching.make_target(library, 2, binary, request.wishes, over[name], providers)
+            start = mpi(launching.counting(target, counters.absolute()) if over[name].ours else target)
         found.append(Contender(name, start, transport=over[name] if over[name].ours else None, counters=counters))
     return found
 
@@ -214,7 +214,7 @@ def _without_mpi(transport: Transport, request: Request, providers: Path, counte
     environment = {
         **os.environ,
         **provider_environment(transport, providers),
-        **(targets.counters_to(counters) if transport.ours else {}),
+        **(launching.counters_to(counters) if transport.ours else {}),
         **request.wishes.env,
     }
     program = str(providers / "assay-bench-fabric")

@@ -10,7 +10,7 @@ import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from runner.libraries import build, targets
+from runner.libraries import build, launching, targets
 
 # Programs and headers that a build needs, with the Debian package that brings each.
 _PROGRAMS = {
@@ -183,4 +183,4 @@ def _machine() -> Finding:
             "make /dev/shm larger (containers: --shm-size=1g): libraries put messages there",
         )
     there = f"/dev/shm: {size.free / 2**30:.1f} GiB free" if size else "no /dev/shm"
-    return Finding("machine", "ok", f"{targets.cores()} cores, {there}")
+    return Finding("machine", "ok", f"{launching.cores()} cores, {there}")

@@ -27,7 +27,7 @@ from rich.text import Text
 from reports import known
 from reports.evidence import NOT_RUN, UNEXPECTED, Evidence, printable, read_run
 from reports.summary import widen
-from runner.libraries import build, targets
+from runner.libraries import build, launching, targets
 from runner.libraries.native import NATIVE
 from runner.libraries.transports import OWN, Transport, parse
 from runner.model import CannotRun, Launch, Target, WrongUse
@@ -197,7 +197,7 @@ def try_on(library: targets.Library, made: Recipe, stop: threading.Event | None 
         assert outcome
         return outcome
     try:
-        target = targets.make_target(library, made.np, program, targets.LaunchWishes(), made.transport)
+        target = launching.make_target(library, made.np, program, launching.LaunchWishes(), made.transport)
     except WrongUse as error:
         return Outcome(NOT_APPLICABLE, str(error))
     begin = time.monotonic()

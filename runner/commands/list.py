@@ -13,7 +13,7 @@ from rich.console import Console
 
 from runner.commands import standard
 from runner.commands.doctor import libraries
-from runner.libraries import build, targets
+from runner.libraries import build, launching, targets
 from runner.model import WrongUse
 from runner.options import mpis_of, nps_of, selection_of, wishes_of
 from runner.planning.plan import Suite, comma_list, describe, must_be_one_of
@@ -80,7 +80,7 @@ def _suite(given: Mapping[str, Any]) -> tuple[Suite, int]:
     mpis, nps = mpis_of(given["mpi"], given["suite"]), nps_of(given["np"])
     if len(mpis) > 1 or len(nps) > 1:
         raise WrongUse("assay list: name one --mpi and one --np")
-    targets.check_np(nps[0], wishes_of(given))
+    launching.check_np(nps[0], wishes_of(given))
     library = targets.resolve(mpis[0])
 
     def note(text: str) -> None:
@@ -90,7 +90,7 @@ def _suite(given: Mapping[str, Any]) -> tuple[Suite, int]:
     ours = library.native and library.native.providers
     providers = build.transports(given["preset"], note=note) if ours else Path()
     about = library.family if library.native else "mpi"
-    return Suite(build.suite(folder, library), targets.list_environment(library, providers), about), nps[0]
+    return Suite(build.suite(folder, library), launching.list_environment(library, providers), about), nps[0]
 
 
 def _list_standard(wish: Wish) -> int:

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from reports.evidence import write_file
-from runner.libraries import build, targets
+from runner.libraries import build, launching, targets
 from runner.libraries.transports import unsupported
 from runner.model import CannotRun, Target, WrongUse
 from runner.planning import plan
@@ -85,13 +85,13 @@ def _prepare_library(request: Request, library: targets.Library, console: Consol
     ours = any(transport.ours for transport in request.over()) or (library.native and library.native.providers)
     providers = build.transports(request.preset, note=say) if ours else Path()
     binary = build.suite(folder, library)
-    suite = plan.Suite(binary, targets.list_environment(library, providers))
+    suite = plan.Suite(binary, launching.list_environment(library, providers))
     told = suite.ask("build", 1)
     digest = str(told[0].get("binary", "")) if told else ""
     prepared = []
     for transport in request.over():
         for np in dict.fromkeys(request.np):
-            target = targets.make_target(library, np, binary, request.wishes, transport, providers)
+            target = launching.make_target(library, np, binary, request.wishes, transport, providers)
             target = replace(target, threads=request.options.threads)
             made = plan.make(suite, np, request.selection, request.order, request.shard)
             if transport.provider:

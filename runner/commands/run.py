@@ -10,7 +10,7 @@ from rich.console import Console
 
 from runner.commands.prepare import prepare, write_plans
 from runner.commands.session import Session, load_known
-from runner.libraries import targets
+from runner.libraries import launching
 from runner.model import CannotRun, WrongUse
 from runner.planning import plan
 from runner.request import Request
@@ -19,7 +19,7 @@ from runner.request import Request
 def run(request: Request, out: Path | None, console: Console) -> int:
     """assay run. Returns the exit code; raises WrongUse and CannotRun before anything is written to `out`."""
     for np in request.np:
-        targets.check_np(np, request.wishes)
+        launching.check_np(np, request.wishes)
     plan.must_be_one_of("tier", request.selection.tier, plan.TIERS)
     request.over()
     amend = load_known(request)

@@ -18,7 +18,7 @@ from rich.console import Console
 from reports.evidence import NOT_RUN, UNEXPECTED, Evidence, write_file
 from runner.commands.prepare import Prepared, Ready
 from runner.commands.progress import RunProgress
-from runner.libraries import targets
+from runner.libraries import launching
 from runner.libraries.transports import counted, counts, parse, prove
 from runner.machine import machine, version
 from runner.model import CannotRun, Verdict, WrongUse
@@ -141,7 +141,7 @@ class Session:
         counters = self.out / "transport" / target.slug
         if counts(target.transport):
             counters.mkdir(parents=True, exist_ok=True)
-            target = targets.counting(target, counters.absolute())
+            target = launching.counting(target, counters.absolute())
         with RunProgress(self.console, target.name, len(planned.cases), settled) as progress:
             records = supervise(
                 target,
@@ -251,7 +251,7 @@ class Session:
         """The targets of libraries that are not there or cannot be built for."""
         return [
             {
-                "name": targets.target_name(spec, transport, np),
+                "name": launching.target_name(spec, transport, np),
                 "mpi": spec,
                 "np": np,
                 "cases": {},

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from reports.evidence import ENDS, FAILED
-from runner.libraries import build, targets
+from runner.libraries import build, launching, targets
 from runner.libraries.build import REPO
 from runner.model import CannotRun, Options, Target, Verdict
 from runner.planning import plan
@@ -36,7 +36,7 @@ class Request:
     tier: str = "smoke"
     seed: int = 1
     preset: str = "release"
-    wishes: targets.LaunchWishes = field(default_factory=targets.LaunchWishes)
+    wishes: launching.LaunchWishes = field(default_factory=launching.LaunchWishes)
 
 
 class Enough(Exception):
@@ -54,7 +54,7 @@ class Session:
         # Copies: all runs have the same binary, whatever is built meanwhile.
         self.binary = _copy(build.suite(folder, self.library), out)
         self.shim = _copy(folder / "libassay_faults.so", out)
-        self.suite = plan.Suite(self.binary, targets.list_environment(self.library))
+        self.suite = plan.Suite(self.binary, launching.list_environment(self.library))
         self.plans: dict[tuple[str, int, Axis], tuple[list[str], dict[str, str]]] = {}
         self.controls: dict[int, Control] = {}
         self.passing: dict[int, set[str]] = {}  # cases known to pass without a fault, by number of ranks
@@ -86,7 +86,7 @@ class Session:
         wishes = self.request.wishes
         env = {**wishes.env, **({"ASSAY_FAULT": fault} if fault is not None else {})}
         wishes = replace(wishes, env=env, preload=[*wishes.preload, self.shim])
-        return targets.make_target(self.library, np, self.binary, wishes)
+        return launching.make_target(self.library, np, self.binary, wishes)
 
     def run(
         self,

@@ -126,6 +126,8 @@ class Job:
             self._prepare(0)
             if problem := self.reader.disagreement(self.plan):
                 raise CannotRun(f"{run.target.name}: the ranks of one job disagree: {problem}")
+            if wrong := self.reader.wrong_library():
+                raise CannotRun(wrong)
             for log in self.logs:
                 if log.hellos and log.rank not in self.ranks:
                     self.ranks[log.rank] = Rank(int(log.hellos[0]["pid"]), str(log.hellos[0]["host"]))

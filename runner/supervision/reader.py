@@ -69,6 +69,11 @@ class Reader:
                     return f"the {name} of rank {log.rank} is {log.hellos[0].get(name)}, that of {whose} is {wanted}"
         return ""
 
+    def wrong_library(self) -> str:
+        """What is wrong with the MPI library that a rank runs, as a sentence, or ""."""
+        told = (self.run.target.wrong_library(hello) for log in self.logs for hello in log.hellos)
+        return next((wrong for wrong in told if wrong), "")
+
     def close(self) -> None:
         """Close the logs."""
         for log in self.logs:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from e2e_help import MPI, assay
 
-from runner.libraries import targets
+from runner.libraries import launching, targets
 from runner.planning import plan
 
 PAGE = (Path(__file__).parents[2] / "docs" / "from-mpi-test-suite.md").read_text()
@@ -26,7 +26,7 @@ def rows(title: str) -> list[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def suite(programs: Path, library: targets.Library) -> plan.Suite:
-    return plan.Suite(programs / "assay-suite", targets.list_environment(library))
+    return plan.Suite(programs / "assay-suite", launching.list_environment(library))
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from e2e_help import assay
 
-from runner.libraries import build, targets
+from runner.libraries import build, launching, targets
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
@@ -84,7 +84,7 @@ def folder() -> Path:
 
 @pytest.fixture(scope="session")
 def environment() -> dict[str, str]:
-    return {**os.environ, **targets.provider_path(build.transports())}
+    return {**os.environ, **launching.provider_path(build.transports())}
 
 
 def run(folder: Path, environment: dict[str, str], test: str, fault: str) -> subprocess.CompletedProcess[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from e2e_help import MPI, assay
 
-from runner.libraries import targets
+from runner.libraries import launching, targets
 
 STATUS = {
     "in_peace": "pass",
@@ -39,7 +39,7 @@ def test_by_hand(tmp_path: Path, programs: Path) -> None:
     library = targets.resolve(MPI)
 
     def run(case: str) -> subprocess.CompletedProcess[str]:
-        target = targets.make_target(library, 2, suite, targets.LaunchWishes())
+        target = launching.make_target(library, 2, suite, launching.LaunchWishes())
         launch = target.launcher([f"--own-job=lone.job/ending={case}", "--np=2"])
         return subprocess.run(
             list(map(str, launch.argv)), env=launch.env, capture_output=True, text=True, timeout=600, check=False

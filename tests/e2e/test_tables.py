@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from runner.libraries import targets
+from runner.libraries import launching, targets
 from runner.planning import plan
 
 TABLE = tomllib.loads((Path(__file__).parents[1] / "tables" / "keller-2008.toml").read_text())
@@ -23,7 +23,7 @@ Row = tuple[str, str]  # class, name
 
 @pytest.fixture(scope="module")
 def suite(programs: Path, library: targets.Library) -> plan.Suite:
-    return plan.Suite(programs / "assay-suite", targets.list_environment(library))
+    return plan.Suite(programs / "assay-suite", launching.list_environment(library))
 
 
 @pytest.fixture(scope="module")

@@ -80,7 +80,8 @@ class FakeRank:
             "plan": "0" * 16 if kind == "plan" else xxhash.xxh3_64_hexdigest(text),
             "seed": self.seed + (kind == "seed"),
             "binary": "feedfeedfeedfeed",
-            "library": "Fake MPI",
+            "library": self.start.get("library", "MPICH Version: 9"),
+            "library_path": self.start.get("library_path", ""),
             "mpi": "5.0",
             "thread_level": 3,
         }

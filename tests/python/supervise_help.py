@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +67,7 @@ def run(
     options: Options | None = None,
     patience: Patience = QUICK,
     on_verdicts: Callable[[Sequence[Verdict]], None] | None = None,
+    wrong_library: Callable[[Mapping[str, Any]], str] = lambda hello: "",
     **more: Any,
 ) -> Outcome:
     """Run a plan under faults in `out`; checks that nothing of it is left over."""
@@ -83,7 +84,7 @@ def run(
 
     try:
         with Journal(out / "cases.jsonl") as journal:
-            target = fake_target(file, np)
+            target = replace(fake_target(file, np), wrong_library=wrong_library)
             records = supervise(
                 target, plan, lambda case: ["fake.data"], out, journal, options or Options(), hear, notes.append,
                 patience=patience, **more,

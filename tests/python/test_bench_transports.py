@@ -11,7 +11,8 @@ from reports.bench import plot, size_name, write_page
 from runner.commands import bench_transports as bench
 from runner.commands.bench_transports import Point
 from runner.libraries import build
-from runner.libraries.targets import LaunchWishes, Library
+from runner.libraries.launching import LaunchWishes
+from runner.libraries.targets import Library
 from runner.model import CannotRun, Launch, WrongUse
 
 LINES = "5 900 5e6\n8 1000 8e6\n11 1100 1e7\n1048573 300000 2e9\n1048576 300001 4e9\n1048579 600000 1e9\n"

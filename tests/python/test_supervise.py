@@ -46,7 +46,7 @@ def test_all_pass(tmp_path: Path) -> None:
     assert [verdict.case for verdict in outcome.told] == PLAN
     assert outcome.records[0].directory == "logs/fake@1.0_np2/job-0001"
     assert outcome.records[0].cases == 6
-    assert outcome.records[0].hello["library"] == "Fake MPI"
+    assert outcome.records[0].hello["library"] == "MPICH Version: 9"
     assert outcome.notes == []
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from runner.libraries import targets
-from runner.libraries.targets import LaunchWishes, Library, make_target
+from runner.libraries import launching, targets
+from runner.libraries.launching import LaunchWishes, make_target
+from runner.libraries.targets import Library
 from runner.model import CannotRun, WrongUse
 
 
@@ -28,8 +29,8 @@ def library(family: str = "mpich", version: str = "5.0.2", **more: object) -> Li
 
 @pytest.fixture(autouse=True)
 def two_cores_as_root(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(targets, "cores", lambda: 2)
-    monkeypatch.setattr(targets, "has_libfabric", lambda library: False)
+    monkeypatch.setattr(launching, "cores", lambda: 2)
+    monkeypatch.setattr(launching, "has_libfabric", lambda library: False)
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     for name in ("LD_LIBRARY_PATH", "ASSAY_YIELD_POLLS", "I_MPI_ROOT", "I_MPI_FABRICS"):
         monkeypatch.delenv(name, raising=False)
@@ -184,7 +185,7 @@ def test_intel_mpi_without_libfabric(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("I_MPI_ROOT", "/another/one")
     made = make_target(library("impi", "2021.19.0"), 2, Path("/b"), LaunchWishes())
     assert dict(made.settings) == {"I_MPI_ROOT": "/opt/lib rary", "I_MPI_FABRICS": "shm"}
-    monkeypatch.setattr(targets, "has_libfabric", lambda library: True)
+    monkeypatch.setattr(launching, "has_libfabric", lambda library: True)
     assert "I_MPI_FABRICS" not in make_target(library("impi", "2021.19.0"), 2, Path("/b"), LaunchWishes()).settings
 
 
@@ -202,12 +203,12 @@ def test_launcher_template() -> None:
 
 
 def test_number_of_ranks() -> None:
-    targets.check_np(64, LaunchWishes())
-    targets.check_np(65, LaunchWishes(force_np=True))
-    targets.check_np(65, LaunchWishes(launcher="srun"))
+    launching.check_np(64, LaunchWishes())
+    launching.check_np(65, LaunchWishes(force_np=True))
+    launching.check_np(65, LaunchWishes(launcher="srun"))
     for np in (65, 0):
         with pytest.raises(WrongUse):
-            targets.check_np(np, LaunchWishes())
+            launching.check_np(np, LaunchWishes())
 
 
 def test_defaults_in_the_data_exist() -> None:

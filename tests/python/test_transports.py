@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from runner.libraries import targets, transports
-from runner.libraries.targets import LaunchWishes, Library, counting, make_target
+from runner.libraries.launching import LaunchWishes, counting, make_target
+from runner.libraries.targets import Library
 from runner.libraries.transports import Transport, parse
 from runner.model import CannotRun, WrongUse
 
