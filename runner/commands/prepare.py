@@ -81,7 +81,8 @@ def _prepare_library(request: Request, library: targets.Library, console: Consol
     def say(text: str) -> None:
         console.print(f"assay: {text}", highlight=False)
 
-    folder = build.build(library, request.preset, note=say, programs=(build.SUITE,))
+    suites = request.selection.suites_to_compile()
+    folder = build.build(library, request.preset, note=say, programs=(build.SUITE,), suites=suites)
     ours = any(transport.ours for transport in request.over()) or (library.native and library.native.providers)
     providers = build.transports(request.preset, note=say) if ours else Path()
     binary = build.suite(folder, library)

@@ -8,7 +8,7 @@ import os
 import re
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -24,6 +24,7 @@ TRANSPORT_PACKAGES = {
 }
 OWN_SUITE = "ASSAY_SUITE"  # environment: a test binary built elsewhere, to be run instead of building one
 SUITE = "assay-suite"  # the test binary for MPI
+_SUITES = "-DASSAY_SUITES="
 QUIET_SECONDS = 2.0  # a build shorter than this says nothing
 
 Note = Callable[[str], None]
@@ -60,11 +61,13 @@ def build(
     note: Note = print,
     repo: Path = REPO,
     programs: Sequence[str] = (),
+    suites: Collection[str] = (),
 ) -> Path:
     """Bring the build for `library` up to date; `options` are cache variables of cmake. Returns the build directory.
 
-    Where `programs` (targets of CMakeLists.txt) are named, only these are built. Raises CannotRun with the first error
-    of the compiler; all output is in build.log there.
+    Where `programs` (targets of CMakeLists.txt) are named, only these are built. Where `suites` are named, others are
+    compiled only if an earlier build had them. Raises CannotRun with the first error of the compiler; all output is in
+    build.log there.
     """
     _preset_variables(preset, repo)  # there is such a one
     if own := os.environ.get(OWN_SUITE):
@@ -76,14 +79,20 @@ def build(
         return _project(f"suites/{library.family}", folder, library.native.framework, preset, note, repo)
     wanted = ["cmake", "--preset", preset, "-S", str(repo), "-B", str(folder), f"-DMPI_C_COMPILER={mpicc(library)}"]
     wanted += [f"-D{name}={value}" for name, value in (options or {}).items()]
-    _bring_up_to_date(folder, wanted, library.spec, note, repo, programs)
+    _bring_up_to_date(folder, wanted, library.spec, note, repo, programs, suites)
     return folder
 
 
 def _bring_up_to_date(
-    folder: Path, wanted: list[str], what: str, note: Note, repo: Path, programs: Sequence[str] = ()
+    folder: Path,
+    wanted: list[str],
+    what: str,
+    note: Note,
+    repo: Path,
+    programs: Sequence[str] = (),
+    suites: Collection[str] = (),
 ) -> None:
-    """Run `wanted`, a command of cmake, unless that was what it was last told, and then ninja."""
+    """Run `wanted`, a command of cmake, unless it was told all that when it last ran, and then ninja."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = (folder / ".lock").open("w")
@@ -92,9 +101,17 @@ def _bring_up_to_date(
     with lock, (folder / "build.log").open("w+") as log:
         fcntl.flock(lock, fcntl.LOCK_EX)
         done = folder / "configured.json"  # what cmake was last told; ninja itself sees changes to CMakeLists.txt
-        if not done.exists() or not _told(done, wanted) or not (folder / "build.ninja").exists():
-            _run([*wanted, "--fresh"], log, f"configuring for {what}", note, repo)
-            done.write_text(json.dumps(wanted))
+        told = _told(done) if done.exists() and (folder / "build.ninja").exists() else set()
+        known = set(wanted) <= told
+        compiled = _suites_in(told)
+        suites = sorted({*suites, *compiled}) if suites and (compiled or not known) else []
+        words = [f"{_SUITES}{';'.join(suites)}"] if suites else []
+        if not known:
+            _run([*wanted, *words, "--fresh"], log, f"configuring for {what}", note, repo)
+            done.write_text(json.dumps([*wanted, *words]))
+        elif suites != sorted(compiled):  # what is compiled already stays
+            _run([*wanted, *(words or [f"{_SUITES}all"])], log, f"configuring for {what}", note, repo)
+            done.write_text(json.dumps([*(word for word in told if not word.startswith(_SUITES)), *words]))
         _run(["ninja", "-C", str(folder), *programs], log, f"building for {what}", note, repo)
 
 
@@ -129,11 +146,17 @@ def mpicc(library: targets.Library) -> Path:
     return compiler.root / "bin" / "mpicc_abi"
 
 
-def _told(done: Path, wanted: list[str]) -> bool:
+def _suites_in(told: Collection[str]) -> list[str]:
+    """The suites to which a build was restricted; none if it has all."""
+    return [suite for word in told if word.startswith(_SUITES) for suite in word.removeprefix(_SUITES).split(";")]
+
+
+def _told(done: Path) -> set[str]:
+    """What cmake was told when it was last run. It may be more than a command needs: the tests of ourselves, too."""
     try:
-        return bool(json.loads(done.read_text()) == wanted)
+        return set(json.loads(done.read_text()))
     except ValueError:
-        return False
+        return set()
 
 
 def _run(command: list[str], log: IO[str], doing: str, note: Note, repo: Path) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 from runner.model import CannotRun, WrongUse
 
+SUITES = Path(__file__).resolve().parents[2] / "suites"
 TIERS = ("smoke", "quick", "standard", "full")
 ORDERS = ("listed", "shuffle")
 LIST_SECONDS = 600  # a full tier of all suites takes a minute on a busy machine
@@ -40,6 +41,14 @@ class Selection:
         words += [f"--axis={axis}={','.join(values)}" for axis, values in self.axis.items()]
         words += [f"--select={glob}" for glob in self.select]
         return words
+
+    def suites_to_compile(self, folder: Path = SUITES) -> list[str]:
+        """The suites that hold all tests of this selection, where that can be seen from it; none: it may need all."""
+        if self.axis or self.profile:  # they may name what any suite defines
+            return []
+        named = [word for words in self.suite for word in words.split(",")]
+        named = named or [glob.partition(".")[0] for glob in self.select if not glob.startswith("^")]
+        return sorted(set(named)) if all((folder / name).is_dir() and name for name in named) else []
 
     def profile_arguments(self) -> list[str]:
         """The option of assay-suite for the profile alone."""
