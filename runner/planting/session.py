@@ -22,7 +22,7 @@ from runner.supervision.journal import Journal
 WIDER = {"smoke": "quick", "quick": "standard"}  # where to look for a fault that the tier did not catch
 MOST_CASES = 4000  # of the wider tier, for one fault
 TURNS = 6  # cases of each test after which a fault that is caught needs no more
-STUCK_SCALE = 0.02  # of the timeouts where something hangs on purpose
+STUCK_SCALE = 0.1  # of the timeouts where something hangs on purpose
 
 
 @dataclass(frozen=True)

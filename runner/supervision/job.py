@@ -228,13 +228,10 @@ class Job:
                 if now - quiet > patience.refusal * known * scaled and self._ask(index):
                     return "refused", judge.refused(self.logs, index, run.options.strict)
                 continue
-            budget = patience.cpu * scaled * run.options.threads * run.options.repeat
             known, slow = "timeout" in run.expected(self.names[index]), index in self.reader.slow
-            less = patience.known if known else 1.0
-            idle = budget * patience.idle * less
-            budget *= patience.slow if slow and not known else less
-            there = [self.ranks[log.rank] for log in living]
-            spent = stall.look(now, index, there, patience.unseen * less, budget, idle)
+            scale = self.scale * run.options.threads * run.options.repeat
+            budget = patience.budget(scale, busy, known=known, slow=slow)
+            spent = stall.look(now, index, [self.ranks[log.rank] for log in living], budget)
             if spent and stall.slow and not (known or slow) and run.hung < patience.doubts:
                 self.reader.slow[index] = spent
                 run.on_note(f"{run.target.name}: {self.names[index]} takes long and is given more time: slow, or hung?")

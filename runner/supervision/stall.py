@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from runner.supervision.patience import Budget
 from runner.supervision.procs import Rank, Sample
 
 
@@ -25,16 +26,12 @@ class Stall:
         self.first: dict[int, float] = {}
         self.cpu: dict[int, float] = {}
 
-    def look(
-        self, now: float, index: int, ranks: Sequence[Rank], unseen: float, budget: float, idle_budget: float
-    ) -> str:
-        """The time spent, in words, once it is beyond the budgets (seconds); otherwise "". Nobody looks in the first
-        `unseen` seconds of a case.
-        """
+    def look(self, now: float, index: int, ranks: Sequence[Rank], budget: Budget) -> str:
+        """The time that the case `index` has taken, in words, once it is beyond its budget; otherwise ""."""
         if index != self.index:
             self.index = index
             self._restart(now)
-        if now - self.since < unseen or now - self.sampled < 0.1:
+        if now - self.since < budget.unseen or now - self.sampled < 0.1:
             return ""
         samples: dict[int, Sample] = {rank.pid: found for rank in ranks if (found := rank.look())}
         # Who was stopped himself, or sat in a machine that was, does not know what the ranks did meanwhile.
@@ -51,9 +48,9 @@ class Stall:
             self.cpu[pid] = found.cpu
             self.first.setdefault(pid, found.cpu)
         used = max((found.cpu - self.first[pid] for pid, found in samples.items()), default=0.0)
-        self.slow = self.idle < idle_budget and self.stopped < budget
-        if self.stopped >= budget:
+        self.slow = self.idle < budget.idle and self.stopped < budget.cpu
+        if self.stopped >= budget.cpu:
             return f"{self.stopped:.1f} s in which a rank was stopped"
-        if self.idle >= idle_budget:
+        if self.idle >= budget.idle:
             return f"{self.idle:.1f} s in which no rank used the CPU"
-        return f"{used:.1f} s of CPU time" if used >= budget else ""
+        return f"{used:.1f} s of CPU time" if used >= budget.cpu else ""

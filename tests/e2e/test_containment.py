@@ -43,7 +43,7 @@ def draw(seed: int) -> dict[int, tuple[int, str]]:
 def options(out: Path, faults: Path) -> list[str]:
     return [
         *("run", "--mpi", MPI, "--np", str(NP), "--suite", "self", "--tier", "smoke", "--out", str(out)),
-        *("--timeout-scale", "0.02", "--env", f"ASSAY_SELF_FAULTS={faults}"),
+        *("--timeout-scale", "0.1", "--env", f"ASSAY_SELF_FAULTS={faults}"),
     ]
 
 

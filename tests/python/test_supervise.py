@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import time
@@ -17,6 +18,7 @@ import runner.supervision.supervise
 from runner.model import CannotRun, Launch, Options, Verdict
 from runner.planning import plan
 from runner.supervision.journal import Journal
+from runner.supervision.patience import Budget, Patience
 from runner.supervision.procs import Rank
 from runner.supervision.stall import Stall
 from runner.supervision.supervise import supervise
@@ -440,11 +442,11 @@ def test_time_in_which_the_runner_was_stopped_counts_as_one_second() -> None:
     try:
         while (found := rank.look()) and found.state != "S":
             time.sleep(0.01)
-        stall, ranks = Stall(), [rank]
-        assert stall.look(100.0, 0, ranks, 0.0, 1.0, 3.0) == ""
-        assert stall.look(200.0, 0, ranks, 0.0, 1.0, 3.0) == ""
-        assert stall.look(201.0, 0, ranks, 0.0, 1.0, 3.0) == ""
-        assert stall.look(202.0, 0, ranks, 0.0, 1.0, 3.0) == "3.0 s in which no rank used the CPU"
+        stall, ranks, budget = Stall(), [rank], Budget(cpu=1.0, idle=3.0, unseen=0.0)
+        assert stall.look(100.0, 0, ranks, budget) == ""
+        assert stall.look(200.0, 0, ranks, budget) == ""
+        assert stall.look(201.0, 0, ranks, budget) == ""
+        assert stall.look(202.0, 0, ranks, budget) == "3.0 s in which no rank used the CPU"
     finally:
         rank.close()
         child.kill()
@@ -456,7 +458,7 @@ def test_a_stopped_rank_is_not_slow_while_others_spin_for_it() -> None:
     ranks = [Rank(child.pid, os.uname().nodename) for child in children]
 
     def look(now: float) -> str:
-        return stall.look(now, 0, ranks, 0.0, 3.0, 30.0)
+        return stall.look(now, 0, ranks, Budget(cpu=3.0, idle=30.0, unseen=0.0))
 
     def signalled(number: signal.Signals, state: str) -> None:
         ranks[0].send(number)
@@ -478,6 +480,29 @@ def test_a_stopped_rank_is_not_slow_while_others_spin_for_it() -> None:
             rank.close()
             child.kill()
             child.wait()
+
+
+@pytest.mark.parametrize(("hang", "what"), [("spin", "of CPU time"), ("sleep", "in which no rank used the CPU")])
+def test_a_hang_costs_no_more_on_a_busy_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hang: str, what: str
+) -> None:
+    cores = os.cpu_count() or 1
+    monkeypatch.setattr(os, "getloadavg", lambda: (8.0 * cores, 0.0, 0.0))
+    patience = replace(QUICK, cpu=0.4, idle=1.0, slow=2.0, doubts=1)
+    outcome = run(tmp_path, PLAN, {"cases": {SICK: {"kind": hang}}}, patience=patience)
+    assert outcome.failed()[SICK][0] == "timeout"
+    found = re.search(rf"no end after ([\d.]+) s {what}", outcome.line(SICK)["reason"])
+    assert found and float(found[1]) < 1.5  # 0.8, and what it is more when it is looked at; at 8 times the load 6.4
+
+
+def test_budgets() -> None:
+    patience = Patience()
+    usual = patience.budget(1.0, 1.0, known=False, slow=False)
+    assert usual == Budget(cpu=2.0, idle=16.0, unseen=0.5)
+    assert patience.budget(1.0, 8.0, known=False, slow=False) == Budget(cpu=2.0, idle=32.0, unseen=0.5)
+    assert patience.budget(1.0, 8.0, known=False, slow=True).cpu == 8.0
+    assert patience.budget(1.0, 8.0, known=True, slow=True) == patience.budget(1.0, 8.0, known=True, slow=False)
+    assert patience.budget(4.0, 1.0, known=False, slow=False).cpu == 8.0
 
 
 def test_where_much_hangs_nothing_is_thought_to_be_slow(tmp_path: Path) -> None:
