@@ -1,5 +1,6 @@
 // Communicators made without MPI_COMM_WORLD, from a session (MPI-5.0 sections 11.3 and 7.4.2).
 #include "communicators/building.hpp"
+#include "framework/plan/registry.hpp"
 
 #include <initializer_list>
 #include <mutex>
@@ -8,12 +9,6 @@
 
 namespace assay {
 namespace {
-
-std::string lacks_sessions(job const&) {
-    for (char const* name : {"MPI_Session_init", "MPI_Group_from_session_pset", "MPI_Comm_create_from_group"})
-        if (!has_procedure(name)) return fmt::format("needs {}, which this MPI library does not offer", name);
-    return "";
-}
 
 // One session a process, since threads may make communicators at once. It has to outlive them. It must not be left to
 // MPI_Finalize, nor to a delete callback of MPI_COMM_SELF in it: MPICH 4.0.3 then kills the job at its end.
@@ -43,7 +38,7 @@ register_communicator const create_from_group{{
     .name = "create_from_group",
     .title = "",
     .note = "MPI_Comm_create_from_group of the process set mpi://WORLD of a session (7.4.2)",
-    .lacks = lacks_sessions,
+    .lacks = needs_procedures({"MPI_Session_init", "MPI_Group_from_session_pset", "MPI_Comm_create_from_group"}),
     .layout = same_as_world,
     .make = make_from_session,
     .release = close_session,

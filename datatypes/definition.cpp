@@ -20,6 +20,9 @@ definition construct(layout map, std::vector<definition> old, Construct call, ch
             if (!old[i].is_predefined && handles[i] != MPI_DATATYPE_NULL)
                 must(MPI_Type_free(&handles[i]), "MPI_Type_free");
         must(code, name);
+        // Only a datatype that is made of what the library lacks may be missing.
+        if (!lacking && made == MPI_DATATYPE_NULL)
+            throw mpi_failure{std::string(name) + " gives MPI_DATATYPE_NULL and", code};
         return made;
     };
     return {std::move(map), std::move(make), false};

@@ -49,6 +49,10 @@ int MPI_Type_contiguous(int count, MPI_Datatype old, MPI_Datatype* made) {
 }
 
 int MPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype old, MPI_Datatype* made) {
+    if (is(fault::vector_null)) {
+        *made = MPI_DATATYPE_NULL;
+        return MPI_SUCCESS;
+    }
     if (is(fault::vector_stride_positive) && stride < 0) stride = -stride;
     if (is(fault::vector_dense_overlap) && stride < blocklength && stride > 0) stride = blocklength;
     if (is(fault::vector_stride_overflow)) {
@@ -466,6 +470,10 @@ MPI_Aint MPI_Aint_diff(MPI_Aint first, MPI_Aint second) {
 // ---- Kinds of Fortran, pairs
 
 int MPI_Type_create_f90_real(int precision, int range, MPI_Datatype* made) {
+    if (is(fault::f90_real_null)) {
+        *made = MPI_DATATYPE_NULL;
+        return MPI_SUCCESS;
+    }
     if (is(fault::f90_real_range_ignored) && precision <= 6) range = std::min(range, 37);
     return PMPI_Type_create_f90_real(precision, range, made);
 }

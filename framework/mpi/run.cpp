@@ -204,6 +204,9 @@ std::uint64_t case_key(planned_case const& c, job const& j) {
 }
 
 void test_run::unsupported(std::string reason) { throw unsupported_here{std::move(reason)}; }
+void test_run::needs_procedure(char const* name) {
+    if (auto reason = needs_procedures({name}).lacks(the_job); !reason.empty()) unsupported(std::move(reason));
+}
 
 status_check& status_check::advisory() {
     level_ = level::advisory;

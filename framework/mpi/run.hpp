@@ -120,6 +120,7 @@ public:
     void attach_buffer(int messages);
 
     [[noreturn]] void unsupported(std::string reason); // leaves the body; only before any communication
+    void needs_procedure(char const* name);            // the same, unless the library has it
     struct unsupported_here {
         std::string reason;
     };

@@ -23,10 +23,13 @@ struct axes_of_test {
 };
 template <class... Use> axes_of_test over(Use... use) { return {{axis_use(use)...}}; }
 
-// A test that cannot run in every job says why: returns the reason, or "".
+// A test, or a value of an axis, that cannot exist in every job says why: returns the reason, or "".
 struct needs {
     std::function<std::string(job const&)> lacks;
+    operator std::function<std::string(job const&)>() const { return lacks; } // for value_info
 };
+// The one way to say that a library lacks something that MPI has. Procedures are asked for, not the version that the library
+// says it follows: Open MPI 5.0 says 3.1 and has most of 4.0. In a body: test_run::needs_procedure.
 inline needs needs_procedures(std::vector<char const*> names) {
     return {[names](job const&) {
         for (auto name : names)

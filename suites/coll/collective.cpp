@@ -7,32 +7,21 @@
 #include "mpi_calls.hpp"
 
 namespace assay::coll {
-namespace {
-
-std::string lacks_persistent(job const&) {
-    return has_procedure("MPI_Bcast_init") ? "" : "needs MPI_Bcast_init and its like, which the MPI library lacks";
-}
-
-std::string lacks_large(job const& j) {
-    if (!has_procedure("MPI_Bcast_c")) return "needs MPI_Bcast_c and its like, which the MPI library lacks";
-    return lacks_persistent(j);
-}
-
-} // namespace
-
 axis<start> const& starts() {
     using enum start::way;
+    auto const persistents = needs_procedures({"MPI_Bcast_init"}), // a library has all of a kind, or none
+        large = needs_procedures({"MPI_Bcast_c", "MPI_Bcast_init"});
     static axis<start> const axis(
         "start",
         {{{"blocking", "", "the blocking call", nullptr}, {blocking, false}},
          {{"nonblocking", "", "the nonblocking call, then MPI_Wait", nullptr}, {nonblocking, false}},
          {{"polled", "", "the nonblocking call, then MPI_Test until done", nullptr}, {polled, false}},
-         {{"persistent", "", "initialized once, started twice; since MPI-4.0", lacks_persistent}, {persistent, false}},
-         {{"blocking_c", "", "the blocking call with counts of type MPI_Count; since MPI-4.0", lacks_large},
+         {{"persistent", "", "initialized once, started twice; since MPI-4.0", persistents}, {persistent, false}},
+         {{"blocking_c", "", "the blocking call with counts of type MPI_Count; since MPI-4.0", large},
           {blocking, true}},
-         {{"nonblocking_c", "", "the nonblocking call with counts of type MPI_Count; since MPI-4.0", lacks_large},
+         {{"nonblocking_c", "", "the nonblocking call with counts of type MPI_Count; since MPI-4.0", large},
           {nonblocking, true}},
-         {{"persistent_c", "", "initialized with counts of type MPI_Count; since MPI-4.0", lacks_large},
+         {{"persistent_c", "", "initialized with counts of type MPI_Count; since MPI-4.0", large},
           {persistent, true}}});
     return axis;
 }

@@ -7,6 +7,7 @@
 #include <complex>
 #include <cstring>
 #include <fmt/format.h>
+#include <stdexcept>
 
 #include "mpi_calls.hpp"
 
@@ -125,7 +126,9 @@ template <class T> type_entry pair(MPI_Datatype (*handle)()) {
 // MPI_DATATYPE_NULL where the library, built without Fortran, makes no such datatype or lacks the procedure altogether.
 MPI_Datatype f90(int (*make)(MPI_Datatype*)) {
     MPI_Datatype type = MPI_DATATYPE_NULL;
-    return has_procedure("MPI_Type_create_f90_real") && make(&type) == MPI_SUCCESS ? type : MPI_DATATYPE_NULL;
+    if (!has_procedure("MPI_Type_create_f90_real") || make(&type) != MPI_SUCCESS) return MPI_DATATYPE_NULL;
+    if (type == MPI_DATATYPE_NULL) throw std::runtime_error("a Fortran datatype was made that is MPI_DATATYPE_NULL");
+    return type;
 }
 
 #define ASSAY_FORTRAN(name) [] { return MPI_Datatype(name); }

@@ -48,9 +48,7 @@ template <bool commutes, class Length> void function(void* in, void* inout, Leng
 axis<bool> const commutes("commute", {{{"no", "", "matrix products", nullptr}, false},
                                       {{"yes", "", "matrix sums", nullptr}, true}});
 
-std::string lacks_large(job const&) {
-    return has_procedure("MPI_Op_create_c") ? "" : "needs MPI_Op_create_c and its like, which the MPI library lacks";
-}
+auto const lacks_large = needs_procedures({"MPI_Op_create_c"}); // a library has all of this form, or none
 axis<bool> const creators("create", {{{"op_create", "", "MPI_Op_create", nullptr}, false},
                                      {{"op_create_c", "", "MPI_Op_create_c; since MPI-4.0", lacks_large}, true}});
 

@@ -35,15 +35,11 @@ axis<hint> const hints(
      {{"unknown", "", "a hint that no library knows", nullptr}, {"assay_unknown_hint", "whatever"}}});
 
 enum class giving { set_info, dup_with_info, idup_with_info };
-axis<giving> const givings("by", {{{"set_info", "", "MPI_Comm_set_info", nullptr}, giving::set_info},
-                                  {{"dup_with_info", "", "MPI_Comm_dup_with_info", nullptr}, giving::dup_with_info},
-                                  {{"idup_with_info", "", "MPI_Comm_idup_with_info",
-                                    [](job const&) {
-                                        return has_procedure("MPI_Comm_idup_with_info")
-                                                   ? std::string()
-                                                   : std::string("the MPI library has no MPI_Comm_idup_with_info");
-                                    }},
-                                   giving::idup_with_info}});
+axis<giving> const
+    givings("by", {{{"set_info", "", "MPI_Comm_set_info", nullptr}, giving::set_info},
+                   {{"dup_with_info", "", "MPI_Comm_dup_with_info", nullptr}, giving::dup_with_info},
+                   {{"idup_with_info", "", "MPI_Comm_idup_with_info", needs_procedures({"MPI_Comm_idup_with_info"})},
+                    giving::idup_with_info}});
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"

@@ -90,16 +90,11 @@ axis<guide> const guides("info", {{{"null", "", "MPI_INFO_NULL", nullptr}, guide
                                   {{"unknown", "", "a type of resource that does not exist", nullptr}, guide::unknown},
                                   {{"shared", "", "mpi_shared_memory", nullptr}, guide::shared}});
 
-auto with_procedure(char const* procedure) {
-    return [procedure](job const&) {
-        return has_procedure(procedure) ? std::string() : fmt::format("the MPI library has no {}", procedure);
-    };
-}
 // Both came without a procedure of their own: another one of the same version of MPI stands for them.
 axis<bool> const guided_types(
     "type",
-    {{{"hw_guided", "", "MPI_COMM_TYPE_HW_GUIDED", with_procedure("MPI_Session_init")}, false},
-     {{"resource_guided", "", "MPI_COMM_TYPE_RESOURCE_GUIDED", with_procedure("MPI_Get_hw_resource_info")}, true}});
+    {{{"hw_guided", "", "MPI_COMM_TYPE_HW_GUIDED", needs_procedures({"MPI_Session_init"})}, false},
+     {{"resource_guided", "", "MPI_COMM_TYPE_RESOURCE_GUIDED", needs_procedures({"MPI_Get_hw_resource_info"})}, true}});
 
 // Which processes are together is the machine's business. What is not: who calls is in it, each is there once, in the
 // order of the keys, and all members see the same.

@@ -15,14 +15,10 @@ namespace {
 
 // Which decoding procedures are called: those with large counts take any datatype.
 enum class decoder { plain, c };
-axis<decoder> const decoders("decoder", {{{"plain", "", "MPI_Type_get_envelope", nullptr}, decoder::plain},
-                                         {{"c", "", "MPI_Type_get_envelope_c",
-                                           [](job const&) {
-                                               return has_procedure("MPI_Type_get_envelope_c")
-                                                          ? ""
-                                                          : "the MPI library has no MPI_Type_get_envelope_c";
-                                           }},
-                                          decoder::c}});
+axis<decoder> const
+    decoders("decoder",
+             {{{"plain", "", "MPI_Type_get_envelope", nullptr}, decoder::plain},
+              {{"c", "", "MPI_Type_get_envelope_c", needs_procedures({"MPI_Type_get_envelope_c"})}, decoder::c}});
 
 struct decoded {
     std::int64_t integers = -7, addresses = -7, counts = 0, types = -7;

@@ -65,8 +65,7 @@ axis<matched> const classes("class", {{{"real.4", "", "", nullptr}, {MPI_TYPECLA
 bool with_fortran() {
     if (!has_procedure("MPI_Type_create_f90_real")) return false;
     MPI_Datatype single = MPI_DATATYPE_NULL;
-    int const code = MPI_Type_create_f90_real(6, 37, &single);
-    return code == MPI_SUCCESS && single != MPI_DATATYPE_NULL;
+    return MPI_Type_create_f90_real(6, 37, &single) == MPI_SUCCESS;
 }
 
 // Of a datatype that is `size` bytes of plain data.
@@ -98,7 +97,9 @@ ASSAY_TEST(datatype, f90,
     if (!with_fortran()) mpi.unsupported("the library was built without Fortran");
     int const code = make(k, &type);
     if (k.size == 0 && code != MPI_SUCCESS) mpi.unsupported("the library's Fortran compiler has no such kind");
-    if (!mpi.ok(code)) return;
+    if (!mpi.ok(code) || !mpi.check(type != MPI_DATATYPE_NULL, finding::value,
+                                    "MPI_SUCCESS and MPI_DATATYPE_NULL: there is no such datatype"))
+        return;
     if (mpi.at(aspects) == aspect::external32) {
         MPI_Aint external = -7;
         mpi.ok(MPI_Pack_external_size("external32", 3, type, &external));

@@ -23,12 +23,6 @@ struct giant {
     std::int64_t size, lb, extent, true_lb, true_extent;
 };
 
-std::function<std::string(job const&)> if_there(char const* procedure) {
-    return [procedure](job const&) {
-        return has_procedure(procedure) ? std::string() : std::string("the MPI library has no ") + procedure;
-    };
-}
-
 int over_old(MPI_Datatype* made, int (*make_old)(MPI_Datatype*), int (*make)(MPI_Datatype, MPI_Datatype*)) {
     MPI_Datatype old = MPI_DATATYPE_NULL;
     if (int const code = make_old(&old); code != MPI_SUCCESS) return code;
@@ -123,59 +117,59 @@ axis<giant> const giants(
            return MPI_Type_create_darray(2, 1, 2, sizes, how, arguments, grid, MPI_ORDER_C, MPI_DOUBLE, t);
        },
        40 * billion, 0, 80 * billion, 40 * billion, 40 * billion}},
-     {{"contiguous_c", "", "a count beyond int", if_there("MPI_Type_contiguous_c")},
+     {{"contiguous_c", "", "a count beyond int", needs_procedures({"MPI_Type_contiguous_c"})},
       {[](MPI_Datatype* t) -> int { return MPI_Type_contiguous_c(3 * billion, MPI_SHORT, t); }, 6 * billion, 0,
        6 * billion, 0, 6 * billion}},
-     {{"vector_c", "", "", if_there("MPI_Type_vector_c")},
+     {{"vector_c", "", "", needs_procedures({"MPI_Type_vector_c"})},
       {[](MPI_Datatype* t) -> int { return MPI_Type_vector_c(3, 1, 5 * billion, MPI_INT, t); }, 12, 0, 40 * billion + 4,
        0, 40 * billion + 4}},
-     {{"vector_c_blocks", "", "long blocks", if_there("MPI_Type_vector_c")},
+     {{"vector_c_blocks", "", "long blocks", needs_procedures({"MPI_Type_vector_c"})},
       {[](MPI_Datatype* t) -> int { return MPI_Type_vector_c(2, 3 * billion, 4 * billion, MPI_CHAR, t); }, 6 * billion,
        0, 7 * billion, 0, 7 * billion}},
-     {{"hvector_c", "", "", if_there("MPI_Type_create_hvector_c")},
+     {{"hvector_c", "", "", needs_procedures({"MPI_Type_create_hvector_c"})},
       {[](MPI_Datatype* t) -> int { return MPI_Type_create_hvector_c(2, 3 * billion, 4 * billion, MPI_CHAR, t); },
        6 * billion, 0, 7 * billion, 0, 7 * billion}},
-     {{"indexed_c", "", "", if_there("MPI_Type_indexed_c")},
+     {{"indexed_c", "", "", needs_procedures({"MPI_Type_indexed_c"})},
       {[](MPI_Datatype* t) -> int {
            MPI_Count const lengths[2] = {1, 3 * billion}, at[2] = {-3 * billion, 3 * billion};
            return MPI_Type_indexed_c(2, lengths, at, MPI_SHORT, t);
        },
        6 * billion + 2, -6 * billion, 18 * billion, -6 * billion, 18 * billion}},
-     {{"hindexed_c", "", "", if_there("MPI_Type_create_hindexed_c")},
+     {{"hindexed_c", "", "", needs_procedures({"MPI_Type_create_hindexed_c"})},
       {[](MPI_Datatype* t) -> int {
            MPI_Count const lengths[2] = {3 * billion, 1}, at[2] = {0, 30 * billion};
            return MPI_Type_create_hindexed_c(2, lengths, at, MPI_INT, t);
        },
        12 * billion + 4, 0, 30 * billion + 4, 0, 30 * billion + 4}},
-     {{"indexed_block_c", "", "", if_there("MPI_Type_create_indexed_block_c")},
+     {{"indexed_block_c", "", "", needs_procedures({"MPI_Type_create_indexed_block_c"})},
       {[](MPI_Datatype* t) -> int {
            MPI_Count const at[2] = {0, 5 * billion};
            return MPI_Type_create_indexed_block_c(2, 3 * billion, at, MPI_CHAR, t);
        },
        6 * billion, 0, 8 * billion, 0, 8 * billion}},
-     {{"hindexed_block_c", "", "", if_there("MPI_Type_create_hindexed_block_c")},
+     {{"hindexed_block_c", "", "", needs_procedures({"MPI_Type_create_hindexed_block_c"})},
       {[](MPI_Datatype* t) -> int {
            MPI_Count const at[2] = {50 * billion, 0};
            return MPI_Type_create_hindexed_block_c(2, 3 * billion, at, MPI_SHORT, t);
        },
        12 * billion, 0, 56 * billion, 0, 56 * billion}},
-     {{"struct_c", "", "", if_there("MPI_Type_create_struct_c")},
+     {{"struct_c", "", "", needs_procedures({"MPI_Type_create_struct_c"})},
       {[](MPI_Datatype* t) -> int {
            MPI_Count const lengths[2] = {3 * billion, 1}, at[2] = {0, 40 * billion};
            MPI_Datatype const old[2] = {MPI_INT, MPI_DOUBLE};
            return MPI_Type_create_struct_c(2, lengths, at, old, t);
        },
        12 * billion + 8, 0, 40 * billion + 8, 0, 40 * billion + 8}},
-     {{"resized_c", "", "", if_there("MPI_Type_create_resized_c")},
+     {{"resized_c", "", "", needs_procedures({"MPI_Type_create_resized_c"})},
       {[](MPI_Datatype* t) -> int { return MPI_Type_create_resized_c(MPI_INT, -9 * billion, 20 * billion, t); }, 4,
        -9 * billion, 20 * billion, 0, 4}},
-     {{"subarray_c", "", "", if_there("MPI_Type_create_subarray_c")},
+     {{"subarray_c", "", "", needs_procedures({"MPI_Type_create_subarray_c"})},
       {[](MPI_Datatype* t) -> int {
            MPI_Count const sizes[1] = {9 * billion}, part[1] = {3 * billion}, start[1] = {5 * billion};
            return MPI_Type_create_subarray_c(1, sizes, part, start, MPI_ORDER_C, MPI_SHORT, t);
        },
        6 * billion, 0, 18 * billion, 10 * billion, 6 * billion}},
-     {{"darray_c", "", "", if_there("MPI_Type_create_darray_c")},
+     {{"darray_c", "", "", needs_procedures({"MPI_Type_create_darray_c"})},
       {[](MPI_Datatype* t) -> int {
            MPI_Count const sizes[1] = {9 * billion};
            int const how[1] = {MPI_DISTRIBUTE_BLOCK}, arguments[1] = {MPI_DISTRIBUTE_DFLT_DARG}, grid[1] = {2};
@@ -408,20 +402,20 @@ axis<spread> const spreads(
        },
        1,
        {28, far + 28, 2 * far + 28}}},
-     {{"vector_c", "", "", if_there("MPI_Type_vector_c")},
+     {{"vector_c", "", "", needs_procedures({"MPI_Type_vector_c"})},
       {[](MPI_Datatype* t) -> int { return MPI_Type_vector_c(3, 1, far / 4, MPI_INT, t); }, 1, {0, far, 2 * far}}},
-     {{"indexed_c", "", "", if_there("MPI_Type_indexed_c")},
+     {{"indexed_c", "", "", needs_procedures({"MPI_Type_indexed_c"})},
       {[](MPI_Datatype* t) -> int {
            MPI_Count const lengths[2] = {1, 2}, at[2] = {2 * far / 4, 3};
            return MPI_Type_indexed_c(2, lengths, at, MPI_INT, t);
        },
        1,
        {2 * far, 12, 16}}},
-     {{"resized_c", "", "", if_there("MPI_Type_create_resized_c")},
+     {{"resized_c", "", "", needs_procedures({"MPI_Type_create_resized_c"})},
       {[](MPI_Datatype* t) -> int { return MPI_Type_create_resized_c(MPI_INT, 0, far, t); }, 3, {0, far, 2 * far}}},
      {{"bulk_message", "", "2^31 bytes and a few more, MPI_Sendrecv to oneself", nullptr},
       {nullptr, 0, {0, 0, 0}, bulk::message}},
-     {{"bulk_pack", "", "the same by MPI_Pack_c, MPI_Unpack_c", if_there("MPI_Pack_c")},
+     {{"bulk_pack", "", "the same by MPI_Pack_c, MPI_Unpack_c", needs_procedures({"MPI_Pack_c"})},
       {nullptr, 0, {0, 0, 0}, bulk::pack}}});
 
 } // namespace

@@ -358,10 +358,6 @@ std::vector<axis<recipe>::entry> table() {
     return rows;
 }
 
-std::string lack(char const* procedure) {
-    return has_procedure(procedure) ? "" : std::string("the MPI library has no ") + procedure;
-}
-
 } // namespace
 
 axis<recipe> const& recipes() {
@@ -378,9 +374,9 @@ axis_use receivable_recipes() {
 
 axis<binding> const& bindings() {
     static axis<binding> const all(
-        "binding", {{{"int", "", "counts are int", nullptr}, binding::small},
-                    {{"count", "", "counts are MPI_Count", [](job const&) { return lack("MPI_Type_contiguous_c"); }},
-                     binding::large}});
+        "binding",
+        {{{"int", "", "counts are int", nullptr}, binding::small},
+         {{"count", "", "counts are MPI_Count", needs_procedures({"MPI_Type_contiguous_c"})}, binding::large}});
     return all;
 }
 
@@ -391,11 +387,9 @@ constraint has_binding() {
 axis<query> const& queries() {
     static axis<query> const all(
         "query", {{{"plain", "", "int and MPI_Aint results", nullptr}, query::plain},
-                  {{"x", "", "the deprecated procedures with MPI_Count results",
-                    [](job const&) { return lack("MPI_Type_size_x"); }},
+                  {{"x", "", "the deprecated procedures with MPI_Count results", needs_procedures({"MPI_Type_size_x"})},
                    query::x},
-                  {{"c", "", "the binding with MPI_Count results", [](job const&) { return lack("MPI_Type_size_c"); }},
-                   query::c}});
+                  {{"c", "", "the binding with MPI_Count results", needs_procedures({"MPI_Type_size_c"})}, query::c}});
     return all;
 }
 

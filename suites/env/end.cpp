@@ -1,6 +1,7 @@
 // What MPI_Finalize does before it ends: callbacks of MPI_COMM_SELF, messages that are under way (MPI-5.0 sections 11.2.2
 // and 11.2.4).
-#include "suites/env/env.hpp"
+#include "framework/mpi/own_job.hpp"
+#include "framework/mpi/run.hpp"
 
 #include <algorithm>
 #include <array>

@@ -17,7 +17,6 @@ void add(void* in, void* inout, int* n, MPI_Datatype*) {
     for (int i = 0; i < *n; ++i) static_cast<int*>(inout)[i] += static_cast<int*>(in)[i];
 }
 void no_handler(MPI_Comm*, int*, ...) {}
-std::string no_sessions(job const&) { return has_procedure("MPI_Session_init") ? "" : "needs MPI_Session_init"; }
 
 axis<freed> const
     objects("object",
@@ -97,7 +96,7 @@ axis<freed> const
                   mpi.ok(MPI_Wait(&sent, MPI_STATUS_IGNORE));
                   return made == MPI_MESSAGE_NULL;
               }},
-             {{"session", "", "MPI_Session_finalize", no_sessions},
+             {{"session", "", "MPI_Session_finalize", needs_procedures({"MPI_Session_init"})},
               [](test_run& mpi) {
                   MPI_Session made = MPI_SESSION_NULL;
                   mpi.ok(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &made));

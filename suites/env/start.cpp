@@ -1,8 +1,10 @@
 // How the World Model begins and ends: each way to initialize, what is known before, between and behind, and that messages
 // work (MPI-5.0 sections 11.2.1 to 11.2.3).
-#include "suites/env/env.hpp"
+#include "framework/mpi/own_job.hpp"
+#include "framework/mpi/run.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "mpi_calls.hpp"
 

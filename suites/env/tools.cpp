@@ -1,7 +1,9 @@
 // The tools interface is opened and closed while a program runs (MPI-5.0 section 15.3.4).
-#include "suites/env/env.hpp"
+#include "framework/mpi/own_job.hpp"
+#include "framework/mpi/run.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 #include <vector>
 
 #include "mpi_calls.hpp"

@@ -102,8 +102,7 @@ axis<wrong_call> const wrong_calls("wrong", {
     {{#name, "", #expected, nullptr},                                                                                  \
      {expected, #__VA_ARGS__, []([[maybe_unused]] fixture& f) -> int { return __VA_ARGS__; }}},
 #define BAD_IF(procedure, name, expected, ...)                                                                         \
-    {{#name, "", #expected,                                                                                            \
-      [](job const&) { return std::string(has_procedure(#procedure) ? "" : "the MPI library has no " #procedure); }},  \
+    {{#name, "", #expected, needs_procedures({#procedure})},                                                           \
      {expected, #__VA_ARGS__, []([[maybe_unused]] fixture& f) -> int { return __VA_ARGS__; }}},
 #include "suites/errors/arguments.inc"
 #undef BAD_IF

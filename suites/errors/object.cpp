@@ -24,21 +24,14 @@ template <int who> void on_session(MPI_Session* session, int* code, ...) {
     told.push_back({who, *code, *session == current_session});
 }
 
-std::string no_sessions(job const&) {
-    return has_procedure("MPI_Session_set_errhandler") ? "" : "the MPI library has no MPI_Session_set_errhandler";
-}
-
 } // namespace
 
-std::string no_files(job const&) {
-    return has_procedure("MPI_File_open") ? "" : "the MPI library has no MPI_File_open";
-}
-
 axis<kind> const& kinds() {
-    static axis<kind> const all("object", {{{"comm", "", "a communicator", nullptr}, kind::comm},
-                                           {{"window", "", "a window", nullptr}, kind::window},
-                                           {{"file", "", "a file", no_files}, kind::file},
-                                           {{"session", "", "a session", no_sessions}, kind::session}});
+    static axis<kind> const all(
+        "object", {{{"comm", "", "a communicator", nullptr}, kind::comm},
+                   {{"window", "", "a window", nullptr}, kind::window},
+                   {{"file", "", "a file", needs_procedures({"MPI_File_open"})}, kind::file},
+                   {{"session", "", "a session", needs_procedures({"MPI_Session_set_errhandler"})}, kind::session}});
     return all;
 }
 

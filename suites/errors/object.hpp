@@ -10,7 +10,6 @@ namespace assay::errors {
 
 enum class kind { comm, window, file, session };
 axis<kind> const& kinds();
-std::string no_files(job const&); // why there are none, or ""
 
 // What a handler was told. `who` tells apart the handlers of a test.
 struct call {

@@ -18,14 +18,10 @@ using pairs = std::map<std::string, std::string>;
 
 // The procedures that read a value: those of before MPI-4.0 are deprecated, and must say the same.
 enum class reader { get, get_string };
-axis<reader> const readers("read", {{{"get", "", "MPI_Info_get and MPI_Info_get_valuelen", nullptr}, reader::get},
-                                    {{"get_string", "", "MPI_Info_get_string",
-                                      [](job const&) {
-                                          return has_procedure("MPI_Info_get_string")
-                                                     ? std::string()
-                                                     : std::string("the MPI library has no MPI_Info_get_string");
-                                      }},
-                                     reader::get_string}});
+axis<reader> const readers("read",
+                           {{{"get", "", "MPI_Info_get and MPI_Info_get_valuelen", nullptr}, reader::get},
+                            {{"get_string", "", "MPI_Info_get_string", needs_procedures({"MPI_Info_get_string"})},
+                             reader::get_string}});
 
 // What info objects are filled with.
 using filling = pairs (*)();

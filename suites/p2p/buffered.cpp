@@ -15,12 +15,6 @@ using namespace assay::p2p;
 
 namespace {
 
-std::function<std::string(job const&)> with(char const* procedure) {
-    return [procedure](job const&) {
-        return has_procedure(procedure) ? std::string() : std::string("the MPI library has no ") + procedure;
-    };
-}
-
 // What a buffer belongs to, and the integers that its procedures take.
 enum class owner { process, communicator, session };
 struct level_of {
@@ -30,11 +24,15 @@ struct level_of {
 axis<level_of> const levels(
     "buffer",
     {{{"process", "", "MPI_Buffer_attach", nullptr}, {owner::process, false}},
-     {{"process_c", "", "MPI_Buffer_attach_c", with("MPI_Buffer_attach_c")}, {owner::process, true}},
-     {{"comm", "", "MPI_Comm_attach_buffer", with("MPI_Comm_attach_buffer")}, {owner::communicator, false}},
-     {{"comm_c", "", "MPI_Comm_attach_buffer_c", with("MPI_Comm_attach_buffer_c")}, {owner::communicator, true}},
-     {{"session", "", "MPI_Session_attach_buffer", with("MPI_Session_attach_buffer")}, {owner::session, false}},
-     {{"session_c", "", "MPI_Session_attach_buffer_c", with("MPI_Session_attach_buffer_c")}, {owner::session, true}}});
+     {{"process_c", "", "MPI_Buffer_attach_c", needs_procedures({"MPI_Buffer_attach_c"})}, {owner::process, true}},
+     {{"comm", "", "MPI_Comm_attach_buffer", needs_procedures({"MPI_Comm_attach_buffer"})},
+      {owner::communicator, false}},
+     {{"comm_c", "", "MPI_Comm_attach_buffer_c", needs_procedures({"MPI_Comm_attach_buffer_c"})},
+      {owner::communicator, true}},
+     {{"session", "", "MPI_Session_attach_buffer", needs_procedures({"MPI_Session_attach_buffer"})},
+      {owner::session, false}},
+     {{"session_c", "", "MPI_Session_attach_buffer_c", needs_procedures({"MPI_Session_attach_buffer_c"})},
+      {owner::session, true}}});
 bool is_small(level_of l) { return !l.large; }
 bool is_process(level_of l) { return l.whose == owner::process && !l.large; }
 bool is_nearer(level_of l) { return !is_process(l); } // than the process, or counted otherwise

@@ -7,18 +7,13 @@ using namespace assay;
 
 namespace {
 enum class call { sendrecv, replace, isendrecv, ireplace };
-std::function<std::string(job const&)> needs(char const* procedure) {
-    return [procedure](job const&) {
-        return has_procedure(procedure) ? std::string()
-                                        : std::string("needs ") + procedure + ", which the MPI library lacks";
-    };
-}
-axis<call> const
-    calls("call", {{{"sendrecv", "Ring Sendrecv", "MPI_Sendrecv", nullptr}, call::sendrecv},
-                   {{"sendrecv_replace", "", "MPI_Sendrecv_replace", nullptr}, call::replace},
-                   {{"isendrecv", "", "MPI_Isendrecv, since MPI-4.0", needs("MPI_Isendrecv")}, call::isendrecv},
-                   {{"isendrecv_replace", "", "MPI_Isendrecv_replace, since MPI-4.0", needs("MPI_Isendrecv_replace")},
-                    call::ireplace}});
+axis<call> const calls(
+    "call",
+    {{{"sendrecv", "Ring Sendrecv", "MPI_Sendrecv", nullptr}, call::sendrecv},
+     {{"sendrecv_replace", "", "MPI_Sendrecv_replace", nullptr}, call::replace},
+     {{"isendrecv", "", "MPI_Isendrecv, since MPI-4.0", needs_procedures({"MPI_Isendrecv"})}, call::isendrecv},
+     {{"isendrecv_replace", "", "MPI_Isendrecv_replace, since MPI-4.0", needs_procedures({"MPI_Isendrecv_replace"})},
+      call::ireplace}});
 axis<int> const directions("direction", {{{"right", "", "to the right, from the left", nullptr}, 1},
                                          {{"left", "", "to the left, from the right", nullptr}, -1}});
 } // namespace

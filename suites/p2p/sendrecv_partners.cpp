@@ -12,17 +12,13 @@ using namespace assay::p2p;
 namespace {
 
 enum class call { sendrecv, replace, isendrecv, ireplace };
-std::function<std::string(job const&)> with(char const* procedure) {
-    return [procedure](job const&) {
-        return has_procedure(procedure) ? std::string() : std::string("the MPI library has no ") + procedure;
-    };
-}
-axis<call> const
-    calls("call", {{{"sendrecv", "", "MPI_Sendrecv", nullptr}, call::sendrecv},
-                   {{"sendrecv_replace", "", "MPI_Sendrecv_replace", nullptr}, call::replace},
-                   {{"isendrecv", "", "MPI_Isendrecv, since MPI-4.0", with("MPI_Isendrecv")}, call::isendrecv},
-                   {{"isendrecv_replace", "", "MPI_Isendrecv_replace, since MPI-4.0", with("MPI_Isendrecv_replace")},
-                    call::ireplace}});
+axis<call> const calls(
+    "call",
+    {{{"sendrecv", "", "MPI_Sendrecv", nullptr}, call::sendrecv},
+     {{"sendrecv_replace", "", "MPI_Sendrecv_replace", nullptr}, call::replace},
+     {{"isendrecv", "", "MPI_Isendrecv, since MPI-4.0", needs_procedures({"MPI_Isendrecv"})}, call::isendrecv},
+     {{"isendrecv_replace", "", "MPI_Isendrecv_replace, since MPI-4.0", needs_procedures({"MPI_Isendrecv_replace"})},
+      call::ireplace}});
 enum class other_side { same, send, receive, probe };
 axis<other_side> const
     sides("matched_by", {{{"same", "", "the same call", nullptr}, other_side::same},
