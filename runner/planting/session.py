@@ -144,13 +144,14 @@ class Session:
     def control(self, np: int, faults: Sequence[Fault]) -> Control:
         """The tier, once with the shim idle (ASSAY_FAULT unset) and once with its bookkeeping (none).
 
-        At the number of ranks that was asked for the whole tier, otherwise what the faults of that number expect. Cases
-        that are known to end their job each time are not run: they could catch nothing.
+        The whole tier when all faults are to run, at the number of ranks that was asked for; otherwise what the faults
+        at that number of ranks expect. Cases that are known to end their job each time are not run: they could catch
+        nothing.
         """
         control = self.controls[np] = Control(np)
         cases = self.cases(self.request.tier, np)
-        if np != self.request.np:
-            needing = [fault for fault in faults if fault.np == np]
+        if np != self.request.np or self.request.glob != "*":
+            needing = [fault for fault in faults if max(fault.np, self.request.np) == np]
             cases = [case for case in cases if any(fault.expects(case) for fault in needing)]
         plain = self.target(np, None)
         control.unfit |= {case for case in cases if self.known.always(case, plain) & ENDS}
