@@ -2,7 +2,11 @@
 
 import sys
 
-from runner.cli import main
-
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        from runner.cli import main
+
+        sys.exit(main())
+    except KeyboardInterrupt:  # while modules are imported
+        print("assay: interrupted", file=sys.stderr)
+        sys.exit(130)

@@ -50,9 +50,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         result = assay.main(args=argv, prog_name="assay", standalone_mode=False)
         return result if isinstance(result, int) else 0
-    except click.UsageError as error:
-        return _say(_one_line(error.format_message()), 2)
     except click.ClickException as error:
+        if isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):  # of click 8.2: `assay` alone
+            print(error.format_message(), file=sys.stderr)
+            return 2
         return _say(_one_line(error.format_message()), 2)
     except WrongUse as error:
         return _say(str(error), 2)
@@ -81,7 +82,16 @@ def _say(text: str, code: int) -> int:
     return code
 
 
+def _say_version(context: click.Context, option: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from runner.machine import version
+
+        print(f"assay {version()}")
+        context.exit()
+
+
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_say_version, help="Say which.")
 def assay() -> None:
     """Assay: does this MPI library do what MPI-5.0 says?
 

@@ -136,8 +136,16 @@ def nps_of(given: Sequence[str]) -> list[int]:
     return numbers
 
 
+def _not_empty(given: Mapping[str, Any], *options: str) -> None:
+    """Raises WrongUse for an option that names nothing: an empty variable of a script is no wish to run everything."""
+    for option in options:
+        if given[option] and not comma_list(given[option]):
+            raise WrongUse(f"--{option.removeprefix('axis_')} '': names nothing; leave it out for all")
+
+
 def selection_of(given: Mapping[str, Any]) -> Selection:
-    """The cases that selection_options name."""
+    """The cases that selection_options name. Raises WrongUse."""
+    _not_empty(given, "select", "suite", *(f"axis_{axis}" for axis in AXES))
     axes: dict[str, list[str]] = {}
     for axis in AXES:
         if values := comma_list(given[f"axis_{axis}"]):

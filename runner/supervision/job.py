@@ -125,7 +125,7 @@ class Job:
             self._collect()
             self._prepare(0)
             if problem := self.reader.disagreement(self.plan):
-                raise CannotRun(f"{run.target.name}: the ranks of one job disagree: {problem}")
+                raise CannotRun(f"the ranks of one job disagree: {problem}")
             if wrong := self.reader.wrong_library():
                 raise CannotRun(wrong)
             for log in self.logs:
@@ -234,7 +234,7 @@ class Job:
             spent = stall.look(now, index, [self.ranks[log.rank] for log in living], budget)
             if spent and stall.slow and not (known or slow) and run.hung < patience.doubts:
                 self.reader.slow[index] = spent
-                run.on_note(f"{run.target.name}: {self.names[index]} takes long and is given more time: slow, or hung?")
+                run.on_note(f"{self.names[index]} takes long and is given more time: slow, or hung?")
             elif spent and self._ask(index):
                 run.hung += slow
                 return "timeout", judge.stuck(self.logs, [log.rank for log in living], index, spent)
@@ -393,7 +393,7 @@ class Job:
         if damaged_by := self._run.damaged_by(self.names[0]):
             text += f", as its cases may have damaged the processes ({damaged_by})"
         self.trouble = "; ".join(filter(None, (self.trouble, text)))
-        self._run.on_note(f"{self._run.target.name}: {text}")
+        self._run.on_note(text)
 
     def _end_words(self, log: RankLog) -> str:
         return judge.death_words(log.death.detail) if log.death else "not back from MPI_Finalize"

@@ -162,8 +162,8 @@ class Run:
                 self._check_disk()
                 failed_launches += 1
                 if failed_launches == self.patience.launches:
-                    raise CannotRun(f"{self.target.name}: the launch failed: {error}") from None
-                self.on_note(f"{self.target.name}: the launch failed and is tried once more: {error}")
+                    raise CannotRun(f"the launch failed: {error}") from None
+                self.on_note(f"the launch failed and is tried once more: {error}")
                 continue
             failed_launches = 0
             fruitless = fruitless + 1 if len(self.settled) == before else 0
@@ -264,7 +264,7 @@ class Run:
                 recovered += len(verdicts)
                 self.judge(verdicts)
             if recovered:
-                self.on_note(f"{self.target.name}: {recovered} verdicts recovered from {last.name}")
+                self.on_note(f"{recovered} verdicts recovered from {last.name}")
         finally:
             reader.close()
 
