@@ -111,9 +111,9 @@ class Evidence:
         names = self.targets if target is None else [target]
         return Counter(entry.status for name in names for entry in self.cases[name].values())
 
-    def reasons(self, target: str, statuses: frozenset[str]) -> Counter[str]:
-        """The reasons of the cases of these statuses, with how many cases have each."""
-        cases = [case for case, entry in self.cases[target].items() if entry.status in statuses]
+    def reasons_of(self, target: str, status: str) -> Counter[str]:
+        """The reasons of the cases of this status, with how many cases have each."""
+        cases = [case for case, entry in self.cases.get(target, {}).items() if entry.status == status]
         return Counter(str(record.get("reason") or "no reason given") for record in self.details(target, cases))
 
     def details(self, target: str, cases: list[str]) -> Iterator[dict[str, Any]]:

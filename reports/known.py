@@ -6,7 +6,7 @@ import fnmatch
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -16,6 +16,7 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 from reports.evidence import ENDS, FAILED, NOT_RUN
+from reports.requirements import wants_an_error
 from runner.model import Target, Verdict, WrongUse
 
 KEYS = (
@@ -33,6 +34,8 @@ KEYS = (
     "link",
 )
 FLAGS = ("sometimes", "seldom", "damages")
+SHOWN_GLOB = 80  # characters of a glob in a warning
+SHOWN_TABLES = 3  # in a warning about many
 _CASE_GLOB = re.compile(r"[a-z0-9_.+=/*?\[\]!{,}-]+")
 
 
@@ -78,6 +81,10 @@ class Entry:
             return SpecifierSet(self.version).contains(Version(version), prereleases=True)
         except InvalidVersion:
             return False
+
+    def bounds(self) -> list[str]:
+        """The versions that the range names, in order: `>=4.0.2,<=5.0.2` → [4.0.2, 5.0.2]."""
+        return sorted({one.version for one in SpecifierSet(self.version)}, key=Version)
 
 
 class _Globs:
@@ -128,6 +135,7 @@ class Known:
         self._fitting: set[Entry] = set()
         self._used: set[Entry] = set()
         self._failed: set[Entry] = set()  # met a case that failed as expected, or was left out for that
+        self._failed_on: dict[str, set[Entry]] = {}  # those of them that did, by target
 
     def apply(self, verdict: Verdict, target: Target) -> Verdict:
         """The verdict in the light of what is known; `extra` gains `known` (the reason), `known_link` and `found`.
@@ -146,10 +154,16 @@ class Known:
             if verdict.status in entry.status or (verdict.status == "pass" and not entry.sometimes):
                 if verdict.status != "pass":
                     self._failed.add(entry)
+                    self._failed_on.setdefault(target.name, set()).add(entry)
                 status = "xpass" if verdict.status == "pass" else "xfail"
                 extra = {**verdict.extra, "known": entry.reason, "known_link": entry.link, "found": verdict.status}
                 if status == "xpass":
                     extra["reason"] = f"passed, but {entry.where} expects {' or '.join(sorted(entry.status))}"
+                    if wants_an_error(extra.get("requirements")):
+                        extra["reason"] += (
+                            "; what wants an error raised also passes where the library has got worse and refuses what "
+                            "it should take"
+                        )
                 return replace(verdict, status=status, extra=extra)
         return verdict
 
@@ -225,6 +239,20 @@ class Known:
             found = self._matches[case] = self._targets[target.name].matching(case) or ()
         return found
 
+    def presumed(self, target: Target, seen: Collection[str]) -> str:
+        """A sentence where cases of `target` failed as known, and its version is none of those that failures were
+        `seen` in: then entries speak of it only because their ranges span it. Otherwise "".
+        """
+        entries = self._failed_on.get(target.name, set())
+        if not entries or not seen or target.version in seen:
+            return ""
+        tables = len({entry.where for entry in entries})
+        what = "1 known failure was" if tables == 1 else f"{tables} known failures were"
+        return (
+            f"{target.name}: {what} not seen in {target.version} before, "
+            f"but in {', '.join(sorted(seen, key=Version))}, which span it"
+        )
+
     def unused(self, part: bool = False, wider: Iterable[Callable[[Sequence[str]], Sequence[str]]] = ()) -> list[str]:
         """One sentence for each table with a glob that matched no case; one in all for entries of other libraries.
 
@@ -247,17 +275,38 @@ class Known:
         else:
             for where, unused in missed.items():
                 of_all = sum(entry.where == where for entry in self.entries)
-                which = unused[0] if len(unused) == 1 else f"{len(unused)} of its {of_all} globs ({unused[0]}, …)"
+                first = _cut(unused[0])
+                which = first if len(unused) == 1 else f"{len(unused)} of its {of_all} globs ({first}, …)"
                 sentences.append(f"{where}: {which} matched no case; correct the glob or remove the entry")
-        sentences += [
-            f"{entry.where}: all cases that {entry.case} matched passed; check whether it still fails sometimes"
+        passed = dict.fromkeys(
+            entry.where
             for entry in self.entries
             if entry.sometimes and not entry.seldom and entry in self._used and entry not in self._failed
-        ]
+        )
+        if passed:
+            what = "1 known failure that happens" if len(passed) == 1 else f"{len(passed)} known failures that happen"
+            named = ", ".join([*passed][:SHOWN_TABLES]) + (", …" if len(passed) > SHOWN_TABLES else "")
+            sentences.append(f"{what} only sometimes did not happen ({named})")
         if foreign := sum(entry not in self._fitting for entry in self.entries):
             what = "1 known failure is" if foreign == 1 else f"{foreign} known failures are"
             sentences.append(f"{what} for libraries, versions, transports or numbers of ranks that did not run")
         return sentences
+
+
+def never_ran(entry: Entry, seen: Mapping[str, Collection[str]]) -> str:
+    """What is wrong with the range of an entry, if it names a version of a library (`seen`, by family) that was never
+    run: such a range claims what nobody has seen. Otherwise "".
+    """
+    families = [family for family, ran in seen.items() if ran and fnmatch.fnmatchcase(family, entry.library)]
+    there = {version for family in families for version in seen[family]}
+    if unknown := [version for version in entry.bounds() if families and version not in there]:
+        ran = ", ".join(sorted(there, key=Version))
+        return f"{entry.where}: its range names {unknown[0]}, which was never run; name one of {ran}"
+    return ""
+
+
+def _cut(glob: str) -> str:
+    return glob if len(glob) <= SHOWN_GLOB else f"{glob[: SHOWN_GLOB - 1]}…"
 
 
 def load(*paths: Path, limit: int = 0) -> Known:

@@ -87,6 +87,14 @@ def everything() -> dict[str, dict[str, Any]]:
     return {name: entry for about in ("mpi", *NATIVE) for name, entry in catalogue(about).items()}
 
 
+_ERROR = re.compile(r"\bMPI_ERR_(?!LASTCODE)|\berroneous\b|\braise[sd]?\b|\breturns? an error\b")
+
+
+def wants_an_error(ids: object) -> bool:
+    """Whether one of these requirements is about an error that has to be raised."""
+    return any(_ERROR.search(text) for _, text in cited(ids))
+
+
 def cited(ids: object) -> list[tuple[str, str]]:
     """(section, text) of the requirements of one case; an id that the catalogue does not know is left out."""
     known = everything()

@@ -113,7 +113,7 @@ def _advice(evidence: Evidence) -> Iterator[str]:
 def _unsupported(evidence: Evidence) -> Iterator[str]:
     """How many cases were unsupported for which reason."""
     for target in evidence.targets:
-        reasons = evidence.reasons(target, frozenset({"unsupported"}))
+        reasons = evidence.reasons_of(target, "unsupported")
         if not reasons:
             continue
         yield f"{_of(target, evidence)}{reasons.total():,} unsupported:"

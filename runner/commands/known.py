@@ -268,7 +268,9 @@ def check(
         read_run(evidence / "run.json")  # what is no run is refused before the work
     entries = known.load(*files).entries
     recipes, notes = _recipes(files, entries, only)
+    ranges = dict.fromkeys(filter(None, (known.never_ran(entry, targets.seen()) for entry in entries)))
     found = Found([targets.resolve(spec) for spec in dict.fromkeys(specs)], notes=notes)
+    found.disagreements += ranges
     stop = threading.Event()
 
     def tried(name: str, library: targets.Library, patient: bool = False) -> Outcome:

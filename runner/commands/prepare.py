@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -29,10 +30,13 @@ class Prepared:
     plan: plan.Plan
     binary: str  # the hash that the suite prints
     key: str  # of the build
+    header: str = ""  # the version of MPI that the mpi.h of the build says
     jobs: list[dict[str, Any]] = field(default_factory=list)
     hello: dict[str, Any] = field(default_factory=dict)
     could_not_run: str = ""  # why it ended early
     counters: dict[str, int] = field(default_factory=dict)  # what the transport's provider counted
+    # What the library says of itself for which cases were unsupported: how many.
+    lost: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass
@@ -89,6 +93,7 @@ def _prepare_library(request: Request, library: targets.Library, console: Consol
     suite = plan.Suite(binary, launching.list_environment(library, providers))
     told = suite.ask("build", 1)
     digest = str(told[0].get("binary", "")) if told else ""
+    header = str(told[0].get("mpi", "")) if told else ""
     prepared = []
     for transport in request.over():
         for np in dict.fromkeys(request.np):
@@ -104,7 +109,7 @@ def _prepare_library(request: Request, library: targets.Library, console: Consol
                 )
             if out is not None and plan_path(out, target).exists():  # the sources may have changed since
                 made = replace(made, cases=plan.read(plan_path(out, target)))
-            prepared.append(Prepared(target, suite, made, digest, library.key))
+            prepared.append(Prepared(target, suite, made, digest, library.key, header))
     return prepared
 
 

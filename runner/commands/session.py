@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
@@ -18,7 +19,7 @@ from rich.console import Console
 from reports.evidence import NOT_RUN, UNEXPECTED, Evidence, write_file
 from runner.commands.prepare import Prepared, Ready
 from runner.commands.progress import RunProgress
-from runner.libraries import launching
+from runner.libraries import launching, targets
 from runner.libraries.transports import counted, counts, parse, prove
 from runner.machine import machine, version
 from runner.model import CannotRun, Verdict, WrongUse
@@ -27,6 +28,8 @@ from runner.request import Request, repeat_command
 from runner.supervision.journal import Journal
 
 FORMAT = 1
+# Reasons of unsupported cases that rest on what the library says of itself.
+_OF_ITSELF = re.compile(r"the MPI library provides MPI_THREAD_\w+|this library is of MPI [\d.]+")
 ALL_AS_EXPECTED, UNEXPECTED_RESULT, NOTHING_APPLICABLE = 0, 1, 77  # exit codes
 
 
@@ -34,6 +37,12 @@ def load_known(request: Request) -> Any:
     from reports import known
 
     return known.load(*map(Path, request.known), limit=request.known_limit)
+
+
+def _of_itself(reasons: Iterable[object]) -> Counter[str]:
+    """What a library says of itself, as far as that is why cases were unsupported: how many cases each."""
+    found = (_OF_ITSELF.search(str(reason)) for reason in reasons)
+    return Counter(says[0] for says in found if says)
 
 
 def _cases_of_all_tiers(suite: plan.Suite, np: int, globs: Sequence[str]) -> list[str]:
@@ -75,7 +84,10 @@ class Session:
                         one.could_not_run = str(error)
                 if self.request.known:
                     with self.console.status("looking through wider tiers for what known failures match"):
-                        self.warnings += self.known.unused(part=self.request.part, wider=self._wider_tiers())
+                        self.warnings += [
+                            *self._presumed(),
+                            *self.known.unused(part=self.request.part, wider=self._wider_tiers()),
+                        ]
             except KeyboardInterrupt:
                 self._write(journal, finished=False)
                 raise KeyboardInterrupt(f"`./assay resume {shlex.quote(str(self.out))}` goes on") from None
@@ -90,7 +102,7 @@ class Session:
                     if one.could_not_run
                 ),
             ]
-            self.warnings = [*failed, *self.warnings]
+            self.warnings = [*failed, *self._lost(), *self.warnings]
             self._write(journal, finished=not failed)
             statuses = Counter(status for cases in journal.statuses.values() for status in cases.values())
         self._reports()
@@ -100,6 +112,25 @@ class Session:
             return UNEXPECTED_RESULT
         return ALL_AS_EXPECTED if any(status not in NOT_RUN for status in statuses) else NOTHING_APPLICABLE
 
+    def _presumed(self) -> list[str]:
+        """Where known failures were met in versions of libraries in which nobody has seen them."""
+        seen = targets.seen()
+        told = (self.known.presumed(one.target, seen.get(one.target.family, ())) for one in self.ready.targets)
+        return [sentence for sentence in told if sentence]
+
+    def _lost(self) -> list[str]:
+        """How many cases were left out because of what a library says of itself, where that might be said wrongly."""
+        found = []
+        for one in self.ready.targets:
+            says = one.hello.get("mpi") or one.header
+            levels = {text: count for text, count in one.lost.items() if "MPI_THREAD" in text}
+            found += [f"{one.target.name}: {count:,} cases were left out: {text}" for text, count in levels.items()]
+            if one.header and says != one.header:
+                other = one.lost.total() - sum(levels.values())
+                head = f"{one.target.name}: MPI_Get_version says {says}, the mpi.h of the test binary {one.header}"
+                found.append(f"{head}; {other:,} cases were left out for that" if other else head)
+        return found
+
     def _wider_tiers(self) -> list[Callable[[Sequence[str]], list[str]]]:
         """What tells which cases some globs match in any tier, for each library and number of ranks of this run."""
         suites = {(one.binary, one.target.np): one.suite for one in self.ready.targets}
@@ -107,6 +138,9 @@ class Session:
 
     def _judge_again(self, one: Prepared, journal: Journal) -> None:
         """What is known may have changed since the verdicts of a run that is resumed."""
+        if self.before is not None:
+            for reason, count in self.before.reasons_of(one.target.name, "unsupported").items():
+                one.lost.update(dict.fromkeys(_of_itself([reason]), count))
         if self.before is None or not self.request.known:
             return
         name = one.target.name
@@ -135,6 +169,7 @@ class Session:
                 if case not in known
             ]
         )
+        one.lost += _of_itself(reason for case, reason in planned.unsupported.items() if case not in known)
         settled = sum(case in known for case in planned.cases)
         if settled == len(planned.cases):
             return
@@ -142,6 +177,11 @@ class Session:
         if counts(target.transport):
             counters.mkdir(parents=True, exist_ok=True)
             target = launching.counting(target, counters.absolute())
+
+        def hear(verdicts: Sequence[Verdict]) -> None:
+            progress.verdicts(verdicts)
+            one.lost += _of_itself(each.extra.get("reason") for each in verdicts if each.status == "unsupported")
+
         with RunProgress(self.console, target.name, len(planned.cases), settled) as progress:
             records = supervise(
                 target,
@@ -150,7 +190,7 @@ class Session:
                 self.out,
                 journal,
                 self.request.options,
-                progress.verdicts,
+                hear,
                 progress.note,
                 repeat=lambda case: repeat_command(self.request, target, case),
                 amend=lambda verdict: self.known.apply(verdict, target),
@@ -185,9 +225,9 @@ class Session:
             page = write_matrix([evidence], self.out / "matrix.html")
             print_matrix([evidence], page, console)
         else:
+            print_summary(evidence, console)  # first: a report that cannot be written does not take it away
             write_junit(evidence)
             write_html(evidence)
-            print_summary(evidence, console)
 
     def _write(self, journal: Journal, *, finished: bool) -> None:
         """Write run.json."""

@@ -75,7 +75,8 @@ def _is_of(path: Path, library: targets.Library, place: Path) -> bool:
 def _speaker(said: str) -> tuple[str, str]:
     """Which library says this of itself: (family, version), or ("", "")."""
     for family in targets.families():
-        if found := re.search(targets.known()[family]["says"], said):
+        pattern = targets.known()[family].get("says")
+        if pattern and (found := re.search(pattern, said)):
             return family, found[1]
     return "", ""
 

@@ -77,6 +77,11 @@ def families() -> list[str]:
     return [name for name, value in known().items() if isinstance(value, dict)]
 
 
+def seen() -> dict[str, list[str]]:
+    """The versions of each family in which known failures (known/) were seen."""
+    return {family: known()[family].get("seen", []) for family in families()}
+
+
 def cache_dir() -> Path:
     """Where wheels are installed: $ASSAY_CACHE, or assay in the user's cache folder."""
     if named := os.environ.get("ASSAY_CACHE"):

@@ -397,3 +397,57 @@ def run_for_signal(folder: Path) -> int:
         monkeypatch.setattr(targets, "resolve", lambda spec: library)
         monkeypatch.setattr(build, "build", lambda *_, **__: folder.absolute())
         return cli.main(["run", "--out", "out"])
+
+
+def test_help_and_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([]) == 2
+    assert len(capsys.readouterr().err.splitlines()) > 10  # the help, as it is laid out
+    assert cli.main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("assay 0.")
+
+
+@pytest.mark.parametrize("option", ["--select", "--suite", "--comm"])
+def test_an_empty_variable_of_a_script_does_not_run_everything(
+    world: World, capsys: pytest.CaptureFixture[str], option: str
+) -> None:
+    assert cli.main(["run", "--out", "out", option, ""]) == 2
+    assert f"{option} '': names nothing; leave it out for all" in says(capsys)
+
+
+def test_a_report_that_cannot_be_written_does_not_take_the_summary(
+    world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
+    world.out.mkdir()
+    (world.out / "report.html.part").symlink_to("/dev/full")
+    assert cli.main(["run", "--out", "out"]) == 3
+    told = capsys.readouterr()
+    assert told.out.splitlines()[-1].startswith("assay: 20 pass")
+    assert "No space left on device" in told.err
+
+
+def test_a_target_is_named_once(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    world.program("mpiexec", "#!/bin/sh\nexit 5\n")
+    assert cli.main(["run", "--out", "out"]) == 3
+    lines = [line for line in capsys.readouterr().err.splitlines() if "launch failed" in line]
+    assert len(lines) == 2 and all(line.count("mpich@9.9/np2") == 1 for line in lines[:1])
+    assert lines[-1].startswith("assay: mpich@9.9/np2: could not run: the launch failed")
+
+
+def test_what_a_library_says_of_itself_is_judged_once(world: World) -> None:
+    program = world.folder / "assay-suite"
+    program.write_text(program.read_text().replace('{"binary": ""}', '{"binary": "", "mpi": "5.1"}'))
+    lines = [
+        ("fake.case/n=97", "holds since MPI 5.1; this library is of MPI 5.0"),
+        ("fake.case/n=98", "needs MPI_THREAD_MULTIPLE; the MPI library provides MPI_THREAD_SERIALIZED"),
+        ("fake.case/n=99", "too few ranks"),
+    ]
+    more = [{"case": case, "unsupported": reason} for case, reason in lines]
+    program.write_text(program.read_text().replace("lines = {", f"cases += {more!r}\nlines = {{"))
+    assert cli.main(["run", "--out", "out"]) == 0
+    told = [
+        "mpich@9.9/np2: 1 cases were left out: the MPI library provides MPI_THREAD_SERIALIZED",
+        "mpich@9.9/np2: MPI_Get_version says 5.0, the mpi.h of the test binary 5.1; 1 cases were left out for that",
+    ]
+    assert world.record()["warnings"] == told
+    assert cli.main(["resume", "out"]) == 0
+    assert world.record()["warnings"] == told
