@@ -301,7 +301,7 @@ def test_finalize_crash_is_a_note(tmp_path: Path) -> None:
     assert outcome.failed() == {}
     assert outcome.ends == ["finalize crash"]
     trouble = "finalize crash after the last case (rank 1: SIGSEGV in MPI_Finalize)"
-    assert outcome.notes == [f"fake@1.0/np2: {trouble}"]
+    assert outcome.notes == [trouble]
     assert [record.trouble for record in outcome.records] == [trouble]
 
 

@@ -154,7 +154,7 @@ def test_verdicts_that_were_not_written_are_recovered(tmp_path: Path) -> None:
     outcome = run(tmp_path, names(50), {}, binary="feedfeedfeedfeed")
     assert outcome.records == []
     assert file.read_bytes() == complete
-    assert outcome.notes == ["fake@1.0/np2: 45 verdicts recovered from job-0001"]
+    assert outcome.notes == ["45 verdicts recovered from job-0001"]
 
 
 @pytest.mark.parametrize("change", ["binary", "args"])
