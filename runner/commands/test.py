@@ -1,12 +1,18 @@
-"""assay test: the tests of Assay itself, step by step. A step is a line of STEPS and a function that raises Failed."""
+"""assay test: the tests of Assay itself, step by step. A step is a line of STEPS and a function that raises Failed.
+
+Ranks that wait for each other leave the cores idle much of the time. So what only computes (steps that are `aside`)
+runs beside the other steps, at a priority at which it takes nothing from them.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import textwrap
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -14,6 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
+from xml.etree import ElementTree
 
 from rich.console import Console
 from rich.text import Text
@@ -26,7 +33,10 @@ from runner.planning.plan import must_be_one_of
 LOGS = REPO / "build" / "test"
 SHOWN_LINES = 40  # of a failed step
 TIDY = "clang-tidy-16"  # Debian's clang-tidy is 14, which does not know std::source_location
-TIDY_SECONDS = 240.0  # after that clang-tidy takes up no further file; what it found good it does not look at again
+TIDY_SECONDS = 300.0  # of CPU, after which clang-tidy takes up no further file
+RECENT = 30  # commits whose files clang-tidy looks at first
+ROTATION = 40  # files that clang-tidy looks at in this time: the next commit's run goes on after them
+SLOWEST = 10  # tests that are named at the end, with their time
 
 
 class Failed(Exception):
@@ -40,6 +50,17 @@ class Step:
     name: str
     about: str
     run: Callable[[IO[str]], str]  # writes to the log; returns a remark
+    aside: bool = False  # only computes: runs beside the others
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a step."""
+
+    step: Step
+    passed: bool
+    remark: str
+    seconds: float
 
 
 def ruff(log: IO[str]) -> str:
@@ -66,27 +87,26 @@ def clang_format(log: IO[str]) -> str:
 def unit(log: IO[str]) -> str:
     """C++ unit tests."""
     folder = _debug_build(log)
-    _must(log, "ctest", "--test-dir", str(folder), "--output-on-failure", "--no-tests=error", "--timeout", "600")
+    # Most of them wait for timers of transports.
+    words = ("--parallel", "4", "--output-on-failure", "--no-tests=error", "--timeout", "600")
+    _must(log, "ctest", "--test-dir", str(folder), *words, "--output-junit", str(_junit(log)))
     return ""
 
 
 def python(log: IO[str]) -> str:
     """Python unit tests, with fake ranks."""
-    _must(log, sys.executable, "-m", "pytest", "-n", "2", "tests/python")
-    return _last_line(log)
+    return _pytest(log, "-n", "2", "tests/python")
 
 
 def browser(log: IO[str]) -> str:
     """The report in a browser."""
-    _must(log, sys.executable, "-m", "pytest", "tests/browser")
-    return _last_line(log)
+    return _pytest(log, "tests/browser")
 
 
 def e2e(log: IO[str]) -> str:
     """Real ranks: containment of 40 culprits among 2,000 cases, bad input, Keller's tables."""
     _debug_build(log)
-    _must(log, sys.executable, "-m", "pytest", "tests/e2e")
-    return _last_line(log)
+    return _pytest(log, "tests/e2e")
 
 
 def smoke(log: IO[str]) -> str:
@@ -102,13 +122,20 @@ def faults(log: IO[str]) -> str:
     return ""
 
 
+def sanitized_build(log: IO[str]) -> str:
+    """The suite compiles with sanitizers."""
+    library = targets.resolve(targets.known()["default"])
+    build.build(library, "asan", note=_into(log), programs=(build.SUITE,))
+    return ""
+
+
 def sanitized(log: IO[str]) -> str:
     """The smoke tier with AddressSanitizer and UndefinedBehaviorSanitizer."""
     return _suite_run(log, "asan", "--preset", "asan", "--timeout-scale", "4")
 
 
 def clang_tidy(log: IO[str]) -> str:
-    """Static analysis of C++, last changed first; what was found good is looked at again only after a change."""
+    """Static analysis of C++: what changed last, then others in turn. What was found good is not looked at again."""
     if shutil.which(TIDY) is None:
         raise Failed(f"{TIDY} is not installed; `assay doctor` says what to do")
     database = _debug_build(log)
@@ -118,24 +145,31 @@ def clang_tidy(log: IO[str]) -> str:
     done = REPO / "build" / "clang-tidy"
     done.mkdir(parents=True, exist_ok=True)
     todo = []
-    for name in _last_changed_first(_sources(".cpp")):
-        if name.startswith("tests/"):
-            continue
+    changed = _git("log", "--format=", "--name-only", "-n", str(RECENT))
+    commits = sum(map(int, _git("rev-list", "--count", "HEAD")))
+    sources = [name for name in _sources(".cpp") if not name.startswith("tests/")]
+    for name in last_changed_first(sources, changed, commits):
         stamp = done / hashlib.sha256(headers.digest() + name.encode() + (REPO / name).read_bytes()).hexdigest()
         if not stamp.exists():
             todo.append((name, stamp))
-    deadline = time.monotonic() + TIDY_SECONDS
+    spent: list[float] = []  # CPU time of each file: how many there are to be does not depend on what else runs
 
     def check(item: tuple[str, Path]) -> tuple[str, str] | None:
         name, stamp = item
-        if time.monotonic() > deadline:
+        if sum(spent) > TIDY_SECONDS:
             return None
-        command = [TIDY, "-p", str(database), "--quiet", name]
-        done = subprocess.run(command, cwd=REPO, capture_output=True, text=True, check=False)
-        if done.returncode == 0:
-            stamp.touch()
-            return name, ""
-        return name, done.stdout or done.stderr
+        with tempfile.TemporaryFile("w+") as output:
+            process = subprocess.Popen(
+                [TIDY, "-p", str(database), "--quiet", name], cwd=REPO, stdout=output, stderr=subprocess.STDOUT
+            )
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            spent.append(usage.ru_utime + usage.ru_stime)
+            if process.returncode == 0:
+                stamp.touch()
+                return name, ""
+            output.seek(0)
+            return name, output.read() or f"{TIDY} ended with {process.returncode}"
 
     with ThreadPoolExecutor(max_workers=2) as pool:
         results = list(pool.map(check, todo))
@@ -152,6 +186,8 @@ STEPS = (
     Step("ruff", "lint and format of Python", ruff),
     Step("mypy", "types of Python", mypy),
     Step("clang-format", "format of C and C++", clang_format),
+    Step("asan-build", "the suite compiles with sanitizers", sanitized_build, aside=True),
+    Step("clang-tidy", "static analysis of C++", clang_tidy, aside=True),
     Step("unit", "C++ unit tests", unit),
     Step("python", "Python unit tests, with fake ranks", python),
     Step("browser", "the report in a browser", browser),
@@ -159,7 +195,6 @@ STEPS = (
     Step("smoke", "the smoke tier on real ranks, 2 and 4 of them", smoke),
     Step("faults", "every planted fault is caught, and every test catches one", faults),
     Step("asan", "the smoke tier with AddressSanitizer and UndefinedBehaviorSanitizer", sanitized),
-    Step("clang-tidy", "static analysis of C++", clang_tidy),
 )
 
 
@@ -177,23 +212,29 @@ def run(names: Sequence[str]) -> int:
     console = Console(highlight=False)
     LOGS.mkdir(parents=True, exist_ok=True)
     begin = time.monotonic()
-    failed = []
     chosen = [step for step in STEPS if not names or step.name in names]
     for step in chosen:
-        start = time.monotonic()
-        path = LOGS / f"{step.name}.log"
-        with path.open("w+") as log:
-            try:
-                remark, passed = step.run(log), True
-            except (Failed, CannotRun, WrongUse) as error:
-                remark, passed = str(error), False
-        word = Text("passed", "green") if passed else Text("failed", "bold red")
-        seconds = f"{time.monotonic() - start:6.1f} s"
-        console.print(Text.assemble(f"{step.name:<14} ", word, f" {seconds}  {remark}".rstrip()), soft_wrap=True)
-        if not passed:
-            failed.append(step.name)
-            for line in path.read_text(errors="replace").splitlines()[-SHOWN_LINES:]:
-                console.print(Text(f"    {line}"), soft_wrap=True)
+        (LOGS / f"{step.name}.xml").unlink(missing_ok=True)
+    outcomes = []
+    with ThreadPoolExecutor(1, initializer=_give_way) as beside:
+        asides = [beside.submit(_run_step, step) for step in chosen if step.aside]
+        for step in chosen:
+            if step.aside:
+                continue
+            outcomes.append(_run_step(step))
+            _print_outcome(console, outcomes[-1])
+            for aside in [one for one in asides if one.done()]:
+                asides.remove(aside)
+                outcomes.append(aside.result())
+                _print_outcome(console, outcomes[-1])
+        for aside in asides:
+            outcomes.append(aside.result())
+            _print_outcome(console, outcomes[-1])
+    failed = [one.step.name for one in outcomes if not one.passed]
+    if slowest := sorted(_times(chosen), reverse=True)[:SLOWEST]:
+        console.print("the slowest tests:")
+        for seconds, test in slowest:
+            console.print(Text(f"{'':<14} {'':<6} {seconds:6.1f} s  {test}"), soft_wrap=True)
     if failed:
         console.print(
             f"failed: {', '.join(failed)}; repeat with: ./assay test {' '.join(failed)} (logs in {LOGS})",
@@ -204,9 +245,60 @@ def run(names: Sequence[str]) -> int:
     return 1 if failed else 0
 
 
+def _run_step(step: Step) -> Outcome:
+    start = time.monotonic()
+    with (LOGS / f"{step.name}.log").open("w+") as log:
+        try:
+            remark, passed = step.run(log), True
+        except (Failed, CannotRun, WrongUse) as error:
+            remark, passed = str(error), False
+    return Outcome(step, passed, remark, time.monotonic() - start)
+
+
+def _print_outcome(console: Console, outcome: Outcome) -> None:
+    word = Text("passed", "green") if outcome.passed else Text("failed", "bold red")
+    beside = "beside the others; " if outcome.step.aside else ""
+    line = f" {outcome.seconds:6.1f} s  {beside}{outcome.remark}".rstrip("; ")
+    console.print(Text.assemble(f"{outcome.step.name:<14} ", word, line), soft_wrap=True)
+    if not outcome.passed:
+        path = LOGS / f"{outcome.step.name}.log"
+        for text in path.read_text(errors="replace").splitlines()[-SHOWN_LINES:]:
+            console.print(Text(f"    {text}"), soft_wrap=True)
+
+
+def _give_way() -> None:
+    """Let this thread, and what it starts, have only the time that nothing else wants."""
+    with contextlib.suppress(OSError):
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+
+
+def _times(steps: Iterable[Step]) -> Iterable[tuple[float, str]]:
+    """(seconds, name) of each test of these steps, from the JUnit files that pytest and ctest have written."""
+    for step in steps:
+        path = LOGS / f"{step.name}.xml"
+        if path.exists():
+            for case in ElementTree.parse(path).iter("testcase"):
+                name = "::".join(filter(None, (case.get("classname"), case.get("name"))))
+                yield float(case.get("time") or 0), f"{step.name}: {name}"
+
+
+def _junit(log: IO[str]) -> Path:
+    """Where a step puts the times of its tests: beside its log."""
+    return Path(log.name).with_suffix(".xml")
+
+
+def _into(log: IO[str]) -> build.Note:
+    return lambda text: print(text, file=log)
+
+
 def _debug_build(log: IO[str]) -> Path:
     library = targets.resolve(targets.known()["default"])
-    return build.build(library, "debug", {"ASSAY_TESTS": "ON"}, note=lambda text: print(text, file=log))
+    return build.build(library, "debug", {"ASSAY_TESTS": "ON"}, note=_into(log))
+
+
+def _pytest(log: IO[str], *words: str) -> str:
+    _must(log, sys.executable, "-m", "pytest", f"--junitxml={_junit(log)}", *words)
+    return _last_line(log)
 
 
 def _suite_run(log: IO[str], name: str, *options: str) -> str:
@@ -248,11 +340,20 @@ def _sources(*endings: str) -> list[str]:
     return sorted(_below(endings))
 
 
-def _last_changed_first(names: Sequence[str]) -> list[str]:
-    command = ["git", "log", "--format=", "--name-only", "-n", "200"]
-    done = subprocess.run(command, cwd=REPO, capture_output=True, text=True, check=False)
-    order = {name: at for at, name in reversed(list(enumerate(done.stdout.splitlines())))}
-    return sorted(names, key=lambda name: order.get(name, len(order)))
+def last_changed_first(names: Sequence[str], changed: Sequence[str], commits: int) -> list[str]:
+    """Those of `changed` first, in its order, then the others, which begin at another place after each commit.
+
+    So each has its turn, even where time is short and nothing is kept from one run to the next.
+    """
+    recent = [name for name in dict.fromkeys(changed) if name in set(names)]
+    others = [name for name in names if name not in set(recent)]
+    begin = commits * ROTATION % max(1, len(others))
+    return [*recent, *others[begin:], *others[:begin]]
+
+
+def _git(*words: str) -> list[str]:
+    done = subprocess.run(["git", *words], cwd=REPO, capture_output=True, text=True, check=False)
+    return done.stdout.splitlines()
 
 
 def _below(endings: Iterable[str]) -> Iterable[str]:
