@@ -146,7 +146,8 @@ std::string started(test_run const& mpi, std::string const& operation) {
     return (mpi.at(starts()).how == start::blocking ? "" : "i") + operation;
 }
 
-chosen_algorithm::chosen_algorithm(test_run& mpi, std::string const& operation, bool in_order) : mpi_(mpi) {
+chosen_algorithm::chosen_algorithm(test_run& mpi, std::string const& operation, bool in_order)
+    : mpi_(mpi), variables_(mpi) {
     if (!tools_are_open()) mpi.unsupported("MPI_T_init_thread failed");
     auto const chosen = [&mpi](variable const& of) {
         auto const all = of.algorithms();
@@ -159,9 +160,9 @@ chosen_algorithm::chosen_algorithm(test_run& mpi, std::string const& operation, 
     // MPICH: a variable for each operation and kind of communicator, looked at in each call. What is done below it
     // for the machine at hand is to be left out.
     if (auto v = find(fmt::format("MPIR_CVAR_{}_{}_ALGORITHM", upper(operation), mpi.inter ? "INTER" : "INTRA"))) {
-        set(v->index, chosen(*v).value);
+        variables_.set(v->index, chosen(*v).value);
         if (auto const device = find("MPIR_CVAR_DEVICE_COLLECTIVES"); device && device->value_of("none") >= 0)
-            set(device->index, device->value_of("none"));
+            variables_.set(device->index, device->value_of("none"));
         // Open MPI: component tuned for blocking operations, libnbc for others; looked at when a communicator is made.
     } else if (auto const w = find((nonblocking ? "coll_libnbc_" : "coll_tuned_") + operation + "_algorithm")) {
         if (in_order) mpi.unsupported("the algorithm is used whether it keeps the order of operands or not");
@@ -172,22 +173,25 @@ chosen_algorithm::chosen_algorithm(test_run& mpi, std::string const& operation, 
         if (!nonblocking) {
             auto const dynamic = find("coll_tuned_use_dynamic_rules");
             if (!dynamic) mpi.unsupported("coll_tuned_use_dynamic_rules cannot be set while the library runs");
-            set(dynamic->index, 1);
+            variables_.set(dynamic->index, 1);
         }
-        set(w->index, algorithm.value);
+        variables_.set(w->index, algorithm.value);
     } else mpi.unsupported("the MPI library has no control variable to choose the algorithm");
     mpi.ok(MPI_Comm_dup(mpi.comm, &comm_));
     run_ = &mpi.on(comm_, {.rank = mpi.rank, .size = mpi.size, .remote_size = mpi.remote_size, .side = mpi.side});
 }
 
-void chosen_algorithm::set(int variable, int value) {
+void control_variables::set(int variable, int value) {
     settings_.push_back({variable, access(mpi_, variable, {})});
     access(mpi_, variable, value);
 }
 
+control_variables::~control_variables() {
+    for (auto s = settings_.rbegin(); s != settings_.rend(); ++s) access(mpi_, s->variable, s->before);
+}
+
 chosen_algorithm::~chosen_algorithm() {
     if (comm_ != MPI_COMM_NULL) mpi_.ok(MPI_Comm_free(&comm_));
-    for (auto s = settings_.rbegin(); s != settings_.rend(); ++s) access(mpi_, s->variable, s->before);
 }
 
 } // namespace assay::coll

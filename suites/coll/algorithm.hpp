@@ -21,6 +21,25 @@ axis_use algorithm_counts();
 // "bcast" or, unless the case starts it with the blocking call, "ibcast".
 std::string started(test_run const& mpi, std::string const& operation);
 
+// Control variables of the library that have other values until the end of the scope, however it ends: what a case leaves changed
+// would be the crash of a later one.
+class control_variables {
+public:
+    explicit control_variables(test_run& mpi) : mpi_(mpi) {}
+    ~control_variables();
+    control_variables(control_variables const&) = delete;
+    control_variables& operator=(control_variables const&) = delete;
+    void set(int variable, int value);
+
+private:
+    struct setting {
+        int variable;
+        int before;
+    };
+    test_run& mpi_;
+    std::vector<setting> settings_;
+};
+
 // Makes the library use the case's alternative for an operation ("bcast", "ialltoall") until the end of the scope.
 class chosen_algorithm {
 public:
@@ -33,16 +52,10 @@ public:
     test_run& run() { return *run_; } // the test on a communicator that was made after the choice
 
 private:
-    struct setting {
-        int variable;
-        int before;
-    };
-    void set(int variable, int value);
-
     test_run& mpi_;
+    control_variables variables_; // also when the constructor finds the case unsupported
     test_run* run_ = nullptr;
     MPI_Comm comm_ = MPI_COMM_NULL;
-    std::vector<setting> settings_;
 };
 
 } // namespace assay::coll
