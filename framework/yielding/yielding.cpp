@@ -15,15 +15,20 @@ namespace {
 
 bool among_threads = false;
 
-long polls_before_yield() {
-    static long const most = [] {
-        char const* const text = std::getenv("ASSAY_YIELD_POLLS");
-        return text != nullptr ? std::atol(text) : 0;
-    }();
-    return most;
+long number(char const* variable) {
+    char const* const text = std::getenv(variable);
+    return text != nullptr ? std::atol(text) : 0;
 }
 
+yield_settings const& settings() {
+    static yield_settings const of_process = settings_of_environment();
+    return of_process;
+}
+long polls_before_yield() { return settings().polls; }
+
 } // namespace
+
+yield_settings settings_of_environment() { return {number("ASSAY_YIELD_POLLS"), number("ASSAY_YIELD_EVERY")}; }
 
 bool yields_polls() { return polls_before_yield() > 0; }
 
@@ -50,8 +55,10 @@ void keep_to_a_core(int rank) {
 }
 
 int give_core_away() {
-    constexpr int looks = 4, yields_before_sleep = 128;
-    thread_local int calls = 0;
+    constexpr long yields_before_sleep = 128;
+    long const looks = settings().every > 0 ? settings().every : 1;
+    if (looks == 1 && !yields_polls()) return static_cast<int>(syscall(SYS_sched_yield)); // as without us
+    thread_local long calls = 0;
     thread_local char const* waits_in = nullptr;
     if (char const* const procedure = last_call.name; procedure != waits_in) {
         waits_in = procedure;

@@ -19,7 +19,7 @@ namespace {
 int yields = 0;
 
 // The first poll of the process reads the setting.
-[[maybe_unused]] int const set_before = setenv("ASSAY_YIELD_POLLS", "20", 1);
+[[maybe_unused]] int const set_before = setenv("ASSAY_YIELD_POLLS", "20", 1) + setenv("ASSAY_YIELD_EVERY", "4", 1);
 
 int yields_of(unsigned found, int times) {
     int const before = yields;
@@ -85,6 +85,16 @@ int core_of_rank(int rank) {
     return core;
 }
 } // namespace
+
+// Who sets nothing gets the system as it is: `give_core_away` is then the system call.
+TEST(Yielding, IsWhatTheEnvironmentAsksFor) {
+    EXPECT_EQ(assay::settings_of_environment().polls, 20);
+    EXPECT_EQ(assay::settings_of_environment().every, 4);
+    unsetenv("ASSAY_YIELD_POLLS");
+    unsetenv("ASSAY_YIELD_EVERY");
+    EXPECT_EQ(assay::settings_of_environment().polls, 0);
+    EXPECT_EQ(assay::settings_of_environment().every, 0);
+}
 
 TEST(Yielding, RanksKeepToTheCoresInTurns) {
     cpu_set_t allowed;

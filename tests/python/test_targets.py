@@ -152,9 +152,9 @@ def test_environment_and_preload_reach_the_ranks_only() -> None:
     ("version", "np", "settings"),
     [
         ("5.0.2", 2, {}),
-        ("5.0.2", 4, {"ASSAY_YIELD_POLLS": "5"}),
-        ("4.0.3", 4, {"ASSAY_YIELD_POLLS": "5"}),
-        ("", 4, {"ASSAY_YIELD_POLLS": "5"}),
+        ("5.0.2", 4, {"ASSAY_YIELD_POLLS": "5", "ASSAY_YIELD_EVERY": "4"}),
+        ("4.0.3", 4, {"ASSAY_YIELD_POLLS": "5", "ASSAY_YIELD_EVERY": "4"}),
+        ("", 4, {"ASSAY_YIELD_POLLS": "5", "ASSAY_YIELD_EVERY": "4"}),
     ],
 )
 def test_settings_of_mpich_for_busy_cores(version: str, np: int, settings: dict[str, str]) -> None:
@@ -171,6 +171,13 @@ def test_what_the_user_sets_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert name not in made.settings
     monkeypatch.setenv(name, "7")
     assert not any(name in word for word in argv(make_target(library(), 4, Path("/b"), LaunchWishes())))
+
+
+def test_ranks_get_the_system_as_it_is_unless_the_table_says_so() -> None:
+    for family, version in (("mpich", "5.0.2"), ("openmpi", "5.0.11"), ("impi", "2021.19.0")):
+        for np, wishes in ((2, LaunchWishes()), (4, LaunchWishes(defaults=True))):
+            made = make_target(library(family, version), np, Path("/b"), wishes)
+            assert not any("ASSAY_YIELD" in word for word in [*argv(made), *made.settings])
 
 
 def test_open_mpi_as_root_on_busy_cores() -> None:
