@@ -245,7 +245,7 @@ void plan_test(test const& t, selection const& what, job const& j, plan& result)
     result.unsupported.insert(result.unsupported.end(), missing.begin(), missing.end());
     if (r.empty) return;
     auto const take = [&](row const& picked) {
-        planned_case c{&t, {}};
+        planned_case c{&t, {}, ""};
         for (std::size_t a = 0; a < picked.size(); ++a) c.values.push_back(r.values[a][picked[a]]);
         if (!what.selects.empty() && !selected(what.selects, c.name())) return;
         if (result.cases.size() == what.most)
@@ -319,7 +319,7 @@ planned_case case_named(std::string const& name, job const& j) {
         for (auto const& t : all_tests()) known.push_back(t.full_name());
         throw wrong_use{fmt::format("there is no test \"{}\"; {}", parts[0], suggestion(parts[0], known))};
     }
-    planned_case c{found->second, {}};
+    planned_case c{found->second, {}, ""};
     if (parts.size() != c.test->axes.size() + 1) {
         std::vector<std::string> axes;
         for (auto const& use : c.test->axes) axes.push_back(use.axis->name() + "=…");
