@@ -63,6 +63,17 @@ void release(MPI_Datatype type) {
     if (combiner != MPI_COMBINER_NAMED) PMPI_Type_free(&type);
 }
 
+// Whether a binding with MPI_Count arguments made it (MPI-5.0 section 5.1.13).
+bool has_large_counts([[maybe_unused]] MPI_Datatype type) {
+    MPI_Count counts = 0;
+#if MPI_VERSION >= 4
+    MPI_Count integers = 0, addresses = 0, types = 0;
+    int combiner = MPI_COMBINER_NAMED;
+    PMPI_Type_get_envelope_c(type, &integers, &addresses, &counts, &types, &combiner);
+#endif
+    return counts > 0;
+}
+
 // Etypes of the current view that hold `count` elements.
 MPI_Offset etypes(data_access const& a) {
     MPI_Offset displacement = 0;
@@ -153,6 +164,22 @@ void after(data_access const& a, MPI_Status* status) {
     }
 }
 
+// What comes of a write that failed.
+int refused(data_access const& a, MPI_Status* status, int code) {
+    if (a.direction == way::read) return code;
+    switch (planted) {
+    case fault::io_refused_hangs:
+        for (;;) pause();
+    case fault::io_refused_short:
+        if (status != nullptr) set_count(status, a.type, a.count / 2);
+        return MPI_SUCCESS;
+    case fault::io_refused_silent:
+        if (status != nullptr) set_count(status, a.type, a.count);
+        return MPI_SUCCESS;
+    default: return code;
+    }
+}
+
 template <class Call> int with_status(data_access a, MPI_Status* given, Call call) {
     if (idle()) return call(a, given);
     MPI_Status own{};
@@ -198,6 +225,7 @@ template <class Call> int with_status(data_access a, MPI_Status* given, Call cal
     }
     before(a);
     int const code = call(a, status);
+    if (code != MPI_SUCCESS) return refused(asked, status, code);
     // Faults that shorten an access keep silent about it.
     if (a.count != asked.count) set_count(status, a.type, asked.count);
     after(asked, status);
@@ -210,7 +238,7 @@ template <class Call> int without_status(data_access a, Call call) {
     before(a);
     int const code = call(a);
     after(asked, nullptr);
-    return code;
+    return code == MPI_SUCCESS ? code : refused(asked, nullptr, code);
 }
 
 } // namespace
@@ -304,6 +332,7 @@ BEGIN_BY_POINTER(write_ordered_begin, WRITE, ordered)
         int const code = PMPI_File_##name(file, buffer, status);                                                       \
         if (planted == fault::io_status_cancelled && status != MPI_STATUS_IGNORE)                                      \
             PMPI_Status_set_cancelled(status, 1);                                                                      \
+        if (planted == fault::io_refused_silent && WAY_##direction == way::write) return MPI_SUCCESS;                  \
         return code;                                                                                                   \
     }
 END(read_at_all_end, READ)
@@ -323,6 +352,10 @@ int MPI_File_open(MPI_Comm comm, char const* path, int amode, MPI_Info info, MPI
     bool const was_there = access(path, F_OK) == 0;
     int const code = PMPI_File_open(comm, path, amode, info, file);
     // MPICH returns MPI_SUCCESS behind an error handler of the user.
+    if (code != MPI_SUCCESS && planted == fault::io_open_silent) {
+        *file = MPI_FILE_NULL;
+        return MPI_SUCCESS;
+    }
     if (code != MPI_SUCCESS || *file == MPI_FILE_NULL)
         return planted == fault::io_open_error_class ? MPI_ERR_OTHER : code;
     auto& entry = known(*file);
@@ -414,7 +447,8 @@ int MPI_File_set_view(MPI_File file, MPI_Offset displacement, MPI_Datatype etype
     if (displacement >= 4)
         entry.hole = size == 3 * etype_size && extent == 5 * etype_extent ? displacement + etype_extent : 0;
     if (planted == fault::io_view_displacement && displacement > 0) --displacement;
-    if (planted == fault::io_view_filetype) filetype = etype;
+    if (planted == fault::io_view_filetype || (planted == fault::io_view_large_count && has_large_counts(filetype)))
+        filetype = etype;
     if (planted == fault::io_external32_native && std::strcmp(representation, "external32") == 0)
         representation = "native";
     int code = PMPI_File_set_view(file, displacement, etype, filetype, representation, info);
@@ -438,6 +472,7 @@ int MPI_File_get_view(MPI_File file, MPI_Offset* displacement, MPI_Datatype* ety
 int MPI_File_get_position(MPI_File file, MPI_Offset* offset) {
     int const code = PMPI_File_get_position(file, offset);
     if (planted == fault::io_position_plus_one) ++*offset;
+    if (planted == fault::io_position_32_bits) *offset = static_cast<int>(*offset);
     return code;
 }
 
@@ -450,6 +485,11 @@ int MPI_File_get_position_shared(MPI_File file, MPI_Offset* offset) {
 int MPI_File_seek(MPI_File file, MPI_Offset offset, int whence) {
     if (planted == fault::io_seek_end_from_start && whence == MPI_SEEK_END)
         return PMPI_File_seek(file, offset < 0 ? 0 : offset, MPI_SEEK_SET);
+    if (planted == fault::io_seek_end_in_bytes && whence == MPI_SEEK_END) {
+        MPI_Offset size = 0;
+        PMPI_File_get_size(file, &size); // whatever the view
+        return PMPI_File_seek(file, size + offset, MPI_SEEK_SET);
+    }
     if (planted == fault::io_seek_current_ignored && whence == MPI_SEEK_CUR) return MPI_SUCCESS;
     int const code = PMPI_File_seek(file, offset, whence);
     if (planted == fault::file_error_told_self_too && whence != MPI_SEEK_SET && whence != MPI_SEEK_CUR &&
@@ -466,6 +506,7 @@ int MPI_File_seek_shared(MPI_File file, MPI_Offset offset, int whence) {
 int MPI_File_get_byte_offset(MPI_File file, MPI_Offset offset, MPI_Offset* displacement) {
     int const code = PMPI_File_get_byte_offset(file, offset, displacement);
     if (planted == fault::io_byte_offset_wrong) *displacement += offset;
+    if (planted == fault::io_byte_offset_32_bits) *displacement = static_cast<int>(*displacement);
     return code;
 }
 

@@ -56,6 +56,18 @@ constraint shared_pointer_needs_same_view() {
                  [](data_access const& a, view_kind v) { return !a.uses_shared_pointer() || same_on_all_ranks(v); });
 }
 
+axis<bool> const& forms() {
+    static axis<bool> const axis("form",
+                                 {{{"int", "", "counts are int", nullptr}, false},
+                                  {{"count", "", "counts are MPI_Count: MPI_File_write_c and its like; since MPI-4.0",
+                                    needs_procedures({"MPI_File_write_c"})},
+                                   true}});
+    return axis;
+}
+
+// The binding that the case asks for.
+#define EITHER(name, ...) (large_ ? MPI_File_##name##_c(__VA_ARGS__) : MPI_File_##name(__VA_ARGS__))
+
 int running_access::call(MPI_Offset offset, void* buffer, int count) {
     auto const type = mpi_.type;
     bool const all = what_.collective;
@@ -64,73 +76,79 @@ int running_access::call(MPI_Offset offset, void* buffer, int count) {
     using enum synchronism;
     if (what_.way == direction::write) switch (what_.where) {
         case positioning::individual:
-            if (what_.how == split) return MPI_File_write_all_begin(file_, buffer, count, type);
+            if (what_.how == split) return EITHER(write_all_begin, file_, buffer, count, type);
             if (what_.how == blocking)
-                return all ? MPI_File_write_all(file_, buffer, count, type, status)
-                           : MPI_File_write(file_, buffer, count, type, status);
-            return all ? MPI_File_iwrite_all(file_, buffer, count, type, request)
-                       : MPI_File_iwrite(file_, buffer, count, type, request);
+                return all ? EITHER(write_all, file_, buffer, count, type, status)
+                           : EITHER(write, file_, buffer, count, type, status);
+            return all ? EITHER(iwrite_all, file_, buffer, count, type, request)
+                       : EITHER(iwrite, file_, buffer, count, type, request);
         case positioning::explicit_offset:
-            if (what_.how == split) return MPI_File_write_at_all_begin(file_, offset, buffer, count, type);
+            if (what_.how == split) return EITHER(write_at_all_begin, file_, offset, buffer, count, type);
             if (what_.how == blocking)
-                return all ? MPI_File_write_at_all(file_, offset, buffer, count, type, status)
-                           : MPI_File_write_at(file_, offset, buffer, count, type, status);
-            return all ? MPI_File_iwrite_at_all(file_, offset, buffer, count, type, request)
-                       : MPI_File_iwrite_at(file_, offset, buffer, count, type, request);
+                return all ? EITHER(write_at_all, file_, offset, buffer, count, type, status)
+                           : EITHER(write_at, file_, offset, buffer, count, type, status);
+            return all ? EITHER(iwrite_at_all, file_, offset, buffer, count, type, request)
+                       : EITHER(iwrite_at, file_, offset, buffer, count, type, request);
         case positioning::shared:
-            return what_.how == blocking ? MPI_File_write_shared(file_, buffer, count, type, status)
-                                         : MPI_File_iwrite_shared(file_, buffer, count, type, request);
+            return what_.how == blocking ? EITHER(write_shared, file_, buffer, count, type, status)
+                                         : EITHER(iwrite_shared, file_, buffer, count, type, request);
         case positioning::ordered:
-            return what_.how == split ? MPI_File_write_ordered_begin(file_, buffer, count, type)
-                                      : MPI_File_write_ordered(file_, buffer, count, type, status);
+            return what_.how == split ? EITHER(write_ordered_begin, file_, buffer, count, type)
+                                      : EITHER(write_ordered, file_, buffer, count, type, status);
         }
     switch (what_.where) {
     case positioning::individual:
-        if (what_.how == split) return MPI_File_read_all_begin(file_, buffer, count, type);
+        if (what_.how == split) return EITHER(read_all_begin, file_, buffer, count, type);
         if (what_.how == blocking)
-            return all ? MPI_File_read_all(file_, buffer, count, type, status)
-                       : MPI_File_read(file_, buffer, count, type, status);
-        return all ? MPI_File_iread_all(file_, buffer, count, type, request)
-                   : MPI_File_iread(file_, buffer, count, type, request);
+            return all ? EITHER(read_all, file_, buffer, count, type, status)
+                       : EITHER(read, file_, buffer, count, type, status);
+        return all ? EITHER(iread_all, file_, buffer, count, type, request)
+                   : EITHER(iread, file_, buffer, count, type, request);
     case positioning::explicit_offset:
-        if (what_.how == split) return MPI_File_read_at_all_begin(file_, offset, buffer, count, type);
+        if (what_.how == split) return EITHER(read_at_all_begin, file_, offset, buffer, count, type);
         if (what_.how == blocking)
-            return all ? MPI_File_read_at_all(file_, offset, buffer, count, type, status)
-                       : MPI_File_read_at(file_, offset, buffer, count, type, status);
-        return all ? MPI_File_iread_at_all(file_, offset, buffer, count, type, request)
-                   : MPI_File_iread_at(file_, offset, buffer, count, type, request);
+            return all ? EITHER(read_at_all, file_, offset, buffer, count, type, status)
+                       : EITHER(read_at, file_, offset, buffer, count, type, status);
+        return all ? EITHER(iread_at_all, file_, offset, buffer, count, type, request)
+                   : EITHER(iread_at, file_, offset, buffer, count, type, request);
     case positioning::shared:
-        return what_.how == blocking ? MPI_File_read_shared(file_, buffer, count, type, status)
-                                     : MPI_File_iread_shared(file_, buffer, count, type, request);
+        return what_.how == blocking ? EITHER(read_shared, file_, buffer, count, type, status)
+                                     : EITHER(iread_shared, file_, buffer, count, type, request);
     case positioning::ordered:
-        return what_.how == split ? MPI_File_read_ordered_begin(file_, buffer, count, type)
-                                  : MPI_File_read_ordered(file_, buffer, count, type, status);
+        return what_.how == split ? EITHER(read_ordered_begin, file_, buffer, count, type)
+                                  : EITHER(read_ordered, file_, buffer, count, type, status);
     }
     return MPI_ERR_INTERN;
 }
 
+void running_access::judge(int code) {
+    if (!may_fail_) mpi_.ok(code);
+    else if (failure_ == MPI_SUCCESS) failure_ = code;
+}
+
 void running_access::begin(std::size_t offset, void* buffer, int count) {
     buffer_ = buffer;
-    mpi_.ok(call(static_cast<MPI_Offset>(offset), buffer, count));
+    judge(call(static_cast<MPI_Offset>(offset), buffer, count));
+    if (failure_ != MPI_SUCCESS) request_ = MPI_REQUEST_NULL; // nothing was started
 }
 
 MPI_Status const& running_access::end() {
     bool const writing = what_.way == direction::write;
     if (what_.how == synchronism::nonblocking) {
-        mpi_.ok(MPI_Wait(&request_, to_));
-        mpi_.check_null(request_);
+        judge(MPI_Wait(&request_, to_));
+        if (failure_ == MPI_SUCCESS) mpi_.check_null(request_); // after an error its state is undefined (section 14.7)
     } else if (what_.how == synchronism::split) {
         switch (what_.where) {
         case positioning::individual:
-            mpi_.ok(writing ? MPI_File_write_all_end(file_, buffer_, to_) : MPI_File_read_all_end(file_, buffer_, to_));
+            judge(writing ? MPI_File_write_all_end(file_, buffer_, to_) : MPI_File_read_all_end(file_, buffer_, to_));
             break;
         case positioning::explicit_offset:
-            mpi_.ok(writing ? MPI_File_write_at_all_end(file_, buffer_, to_)
-                            : MPI_File_read_at_all_end(file_, buffer_, to_));
+            judge(writing ? MPI_File_write_at_all_end(file_, buffer_, to_)
+                          : MPI_File_read_at_all_end(file_, buffer_, to_));
             break;
         default:
-            mpi_.ok(writing ? MPI_File_write_ordered_end(file_, buffer_, to_)
-                            : MPI_File_read_ordered_end(file_, buffer_, to_));
+            judge(writing ? MPI_File_write_ordered_end(file_, buffer_, to_)
+                          : MPI_File_read_ordered_end(file_, buffer_, to_));
         }
     }
     return status_;

@@ -17,6 +17,8 @@ struct data_access {
 };
 
 axis<data_access> const& accesses();
+// Whether counts are MPI_Count: the procedures whose names end in _c.
+axis<bool> const& forms();
 inline axis_use reads() {
     return only(accesses(), [](data_access const& a) { return a.way == direction::read; });
 }
@@ -35,9 +37,13 @@ public:
     void begin(std::size_t offset, void* buffer, int count); // `offset` in etypes, for explicit offsets only
     MPI_Status const& end();
     void ignore_status() { to_ = MPI_STATUS_IGNORE; }
+    void with_large_counts(bool wanted) { large_ = wanted; }
+    void may_fail() { may_fail_ = true; }    // error codes are no findings: failure() has them
+    int failure() const { return failure_; } // the first code that was not MPI_SUCCESS
 
 private:
     int call(MPI_Offset offset, void* buffer, int count);
+    void judge(int code);
 
     test_run& mpi_;
     data_access what_;
@@ -46,6 +52,8 @@ private:
     MPI_Request request_ = MPI_REQUEST_NULL;
     MPI_Status status_ = poisoned_status();
     MPI_Status* to_ = &status_;
+    bool large_ = false, may_fail_ = false;
+    int failure_ = MPI_SUCCESS;
 };
 
 } // namespace assay::io

@@ -273,15 +273,15 @@ void scratch_file::make(std::vector<unsigned char> const* content) {
 
 bool scratch_file::exists() const { return ::access(path_.c_str(), F_OK) == 0; }
 
-image scratch_file::read() const {
+image scratch_file::read(std::size_t from) const {
     image found;
     int const fd = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
     struct stat s {};
     if (fd >= 0 && fstat(fd, &s) == 0) {
-        found.resize(static_cast<std::size_t>(s.st_size));
+        found.resize(std::max(static_cast<std::size_t>(s.st_size), from) - from);
         std::size_t at = 0;
         while (at < found.bytes.size()) {
-            auto const n = ::pread(fd, found.bytes.data() + at, found.bytes.size() - at, static_cast<off_t>(at));
+            auto const n = ::pread(fd, found.bytes.data() + at, found.bytes.size() - at, static_cast<off_t>(from + at));
             if (n <= 0) break;
             at += static_cast<std::size_t>(n);
         }
@@ -345,6 +345,12 @@ void open_file::close() {
     mpi_.ok(MPI_File_close(&handle_));
     mpi_.check(handle_ == MPI_FILE_NULL, finding::request, "MPI_File_close must set the handle to MPI_FILE_NULL");
     handle_ = MPI_FILE_NULL;
+}
+
+int open_file::close_that_may_fail() {
+    int const code = MPI_File_close(&handle_);
+    handle_ = MPI_FILE_NULL; // what is left of it after an error nobody knows
+    return code;
 }
 
 } // namespace assay::io

@@ -89,12 +89,13 @@ public:
     scratch_file& operator=(scratch_file const&) = delete;
 
     std::string const& path() const { return path_; }
+    std::string const& folder() const { return folder_; }
     // Rank 0 makes the file (nothing: there shall be none); all ranks go on when it is there.
     void make(std::vector<unsigned char> const* content);
     // All ranks have closed or synchronized the file: rank 0 looks at it. All ranks have to call it.
     void expect(image const& expected, std::source_location where = std::source_location::current());
     bool exists() const;
-    image read() const; // without MPI
+    image read(std::size_t from = 0) const; // what stands there from a byte on, read without MPI
     // Leaves a mark that every rank can see. Returns false if it is there already.
     bool mark(std::string const& name) const;
 
@@ -120,6 +121,7 @@ public:
     void expect_position(std::size_t etypes, std::source_location where = std::source_location::current());
     void expect_shared_position(std::size_t etypes, std::source_location where = std::source_location::current());
     void close();
+    int close_that_may_fail(); // the error code is no finding
 
 private:
     test_run& mpi_;
