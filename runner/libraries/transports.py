@@ -148,9 +148,17 @@ def provider_environment(transport: Transport, folder: Path) -> dict[str, str]:
     return found
 
 
-def unsupported(cases: Iterable[str], about: Mapping[str, Any]) -> dict[str, str]:
-    """Those of the cases that the library cannot run over a provider (`about` in libraries.toml), with the reason."""
-    rules: Mapping[str, str] = about.get("transport", {}).get("unsupported", {})
+def unsupported(
+    cases: Iterable[str], about: Mapping[str, Any], over_provider: bool, environment: Mapping[str, str]
+) -> dict[str, str]:
+    """Those of the cases that the library cannot run as it is started (`about` in libraries.toml), with the reason.
+
+    `over_provider`: over another transport than its own choice; `environment` is that of mpiexec.
+    """
+    rules: dict[str, str] = dict(about.get("transport", {}).get("unsupported", {})) if over_provider else {}
+    for lack in about.get("lacks", ()):
+        if not any(word in environment.get(name, "") for name, words in lack["unless"].items() for word in words):
+            rules |= dict.fromkeys(lack["cases"], lack["why"])
     found = {}
     for case in cases:
         for pattern, reason in rules.items():

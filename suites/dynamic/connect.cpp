@@ -55,7 +55,6 @@ axis_use all_ranks() {
 ASSAY_TEST(dynamic, connect, requirements{"dynamic.port", "dynamic.accept", "dynamic.disconnect"},
            over(axis_use{&servers}, axis_use{&roots()}, all_ranks(), few_types(), few_counts()), two_ranks(),
            thread_unsafe{}, note{"two connections through the same port"}) {
-    need_dynamic_processes(mpi);
     int const half = mpi.size / 2;
     bool const lower = mpi.rank < half, server = lower == mpi.at(servers);
     int const size = lower ? half : mpi.size - half, rank = lower ? mpi.rank : mpi.rank - half;
@@ -84,7 +83,6 @@ ASSAY_TEST(dynamic, connect_spawned,
            requirements{"dynamic.port", "dynamic.accept", "dynamic.spawn", "dynamic.disconnect"},
            over(axis_use{&numbers()}, all_ranks(), few_types(), few_counts()), thread_unsafe{},
            note{"the spawned processes connect to a port of their parents"}) {
-    need_dynamic_processes(mpi);
     int const n = mpi.at(numbers()), ranks = parents(mpi);
     MPI_Comm link = MPI_COMM_NULL, second = MPI_COMM_NULL;
     auto port = no_port();
@@ -117,7 +115,6 @@ ASSAY_TEST(dynamic, connect_spawned,
 
 ASSAY_TEST(dynamic, publish, requirements{"dynamic.port", "dynamic.publish"}, over(all_ranks()), thread_unsafe{},
            note{"rank 0 publishes a port, the last rank looks it up"}) {
-    need_dynamic_processes(mpi);
     bool const publisher = mpi.rank == 0, seeker = mpi.rank == mpi.size - 1;
     auto port = publisher ? open_port(mpi) : no_port(), found = no_port();
     tell(mpi, port, 0);

@@ -2,8 +2,6 @@
 
 #include "suites/p2p/exchange.hpp"
 
-#include <algorithm>
-#include <cstdlib>
 #include <fmt/format.h>
 
 #include "mpi_calls.hpp"
@@ -38,23 +36,6 @@ axis_use few_counts() {
 }
 
 int parents(test_run const& mpi) { return mpi.comm_entry->layout(mpi.the_job.np, 0).size; }
-
-void need_dynamic_processes(test_run& mpi) {
-    if (is_child()) return;
-    char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-    int length = 0;
-    mpi.ok(MPI_Get_library_version(library, &length));
-    if (!std::string_view(library).starts_with("Intel")) return;
-    auto const said = [](char const* name, std::initializer_list<char const*> words) {
-        char const* const value = std::getenv(name);
-        return value != nullptr && std::any_of(words.begin(), words.end(), [value](char const* word) {
-                   return std::string_view(value).find(word) != std::string_view::npos;
-               });
-    };
-    // Otherwise it ends the job: "shm fabric does not support Spawns".
-    if (!said("I_MPI_SPAWN", {"on", "1", "yes", "true", "enable"}) && !said("I_MPI_FABRICS", {"ofi"}))
-        mpi.unsupported("Intel MPI has dynamic processes only with I_MPI_SPAWN=on in the environment of mpiexec");
-}
 
 bool started(test_run& mpi, int code) {
     if (code == MPI_SUCCESS) return true;

@@ -14,9 +14,6 @@ axis_use few_counts();
 // The ranks that spawn: the size of the case's communicator, also for a spawned process.
 int parents(test_run const& mpi);
 
-// Leaves the case as unsupported where the library says in its documentation that it has to be told first.
-void need_dynamic_processes(test_run& mpi);
-
 // Whether a call that starts processes did; records what it returned otherwise. A launcher that cannot: unsupported.
 bool started(test_run& mpi, int code);
 // The array of error codes after a spawn of n processes, one longer than needed and poisoned before.

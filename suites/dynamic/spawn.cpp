@@ -57,7 +57,6 @@ ASSAY_TEST(dynamic, spawn,
            over(axis_use{&sequels}, axis_use{&numbers()}, axis_use{&roots()}, axis_use{&code_arrays}, few_comms(),
                 few_types(), few_counts()),
            thread_unsafe{}) {
-    need_dynamic_processes(mpi);
     int const n = mpi.at(numbers()), ranks = parents(mpi);
     auto const sequel = mpi.at(sequels);
     MPI_Comm link = MPI_COMM_NULL;
@@ -110,7 +109,6 @@ ASSAY_TEST(dynamic, spawn,
 
 ASSAY_TEST(dynamic, spawn_arguments, requirements{"dynamic.argv"}, over(axis_use{&argument_lists}, few_comms()),
            thread_unsafe{}) {
-    need_dynamic_processes(mpi);
     auto const arguments = of(mpi.at(argument_lists));
     MPI_Comm link = MPI_COMM_NULL;
     if (is_child()) {
@@ -132,7 +130,6 @@ ASSAY_TEST(dynamic, spawn_multiple,
            over(axis_use{&numbers()}, axis_use{&roots()}, axis_use{&code_arrays}, few_comms(), few_types(),
                 few_counts()),
            thread_unsafe{}, note{"children is the number of processes of the first command; the second has one"}) {
-    need_dynamic_processes(mpi);
     int const first = mpi.at(numbers()), n = first + 1, ranks = parents(mpi);
     std::vector<std::string> const arguments[2] = {{"first"}, {"the", "second"}};
     MPI_Comm link = MPI_COMM_NULL;

@@ -152,7 +152,25 @@ def test_proof_is_in_the_counters(tmp_path: Path) -> None:
 
 def test_what_a_library_cannot_do_then_is_unsupported() -> None:
     cases = ["p2p.ring/comm=world/type=int", "p2p.ring/comm=split_type_shared/type=int", "x.y/comm=split_type_shared"]
-    found = transports.unsupported(cases, targets.known()["mpich"])
+    found = transports.unsupported(cases, targets.known()["mpich"], True, {})
     assert list(found) == cases[1:]
     assert all("MPIR_CVAR_NOLOCAL" in reason for reason in found.values())
-    assert transports.unsupported(cases, targets.known()["openmpi"]) == {}
+    assert transports.unsupported(cases, targets.known()["mpich"], False, {}) == {}
+    assert transports.unsupported(cases, targets.known()["openmpi"], True, {}) == {}
+
+
+@pytest.mark.parametrize(
+    ("environment", "can"),
+    [
+        ({}, False),
+        ({"I_MPI_FABRICS": "shm"}, False),
+        ({"I_MPI_FABRICS": "shm:ofi"}, True),
+        ({"I_MPI_SPAWN": "on"}, True),
+        ({"I_MPI_SPAWN": "off"}, False),
+    ],
+)
+def test_intel_has_dynamic_processes_when_it_is_told_to(environment: dict[str, str], can: bool) -> None:
+    cases = ["dynamic.spawn_multiple/comm=world", "dynamic.universe/comm=world", "p2p.ring"]
+    found = transports.unsupported(cases, targets.known()["impi"], False, environment)
+    assert list(found) == ([] if can else cases[:1])
+    assert all("I_MPI_SPAWN=on" in why for why in found.values())
