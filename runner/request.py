@@ -135,10 +135,12 @@ def repeat_command(request: Request, target: Target, case: str) -> str:
     words = ["./assay", "run", "--mpi", target.mpi, "--np", str(target.np), "--seed", str(request.options.seed)]
     words += ["--threads", str(request.options.threads)] if request.options.threads > 1 else []
     words += ["--strict"] if request.options.strict else []
+    words += ["--timeout-scale", f"{request.options.timeout_scale:g}"] if request.options.timeout_scale != 1.0 else []
     words += ["--transport", target.transport] if target.transport else []
     wishes = request.wishes
     words += ["--launcher", wishes.launcher] if wishes.launcher != "mpiexec" else []
     words += ["--defaults"] if wishes.defaults else []
+    words += ["--force-np"] if wishes.force_np else []
     words += ["--preset", request.preset] if request.preset != "release" else []
     for name, value in wishes.env.items():
         words += ["--env", f"{name}={value}"]

@@ -127,6 +127,14 @@ def test_failure_exit_code_and_repeat_command(world: World) -> None:
     assert failed["repeat"] == f"./assay run --mpi mpich@9.9 --np 2 --seed 8 --env 'A=b c' --select '{CASES[3]}'"
 
 
+def test_the_repeat_command_keeps_what_the_run_needed(world: World) -> None:
+    world.set(**{CASES[3]: {"kind": "fail", "rank": 1}})
+    assert cli.main(["run", "--out", "out", "--force-np", "--timeout-scale", "2.5", "--strict"]) == 1
+    (failed,) = [line for line in world.lines() if line["status"] == "fail"]
+    words = "--mpi mpich@9.9 --np 2 --seed 1 --strict --timeout-scale 2.5 --force-np"
+    assert failed["repeat"] == f"./assay run {words} --select '{CASES[3]}'"
+
+
 def test_known_failure_is_expected(world: World, tmp_path: Path) -> None:
     world.set(**{CASES[3]: {"kind": "fail", "rank": 1}})
     known = tmp_path / "known.toml"
