@@ -86,7 +86,10 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
 
 int MPI_Get_version(int* version, int* subversion) {
     int const code = PMPI_Get_version(version, subversion);
-    if (planted == fault::version_unknown) *subversion = 7;
+    if (planted == fault::version_unknown) {
+        *version = 3;
+        *subversion = 7;
+    }
     return code;
 }
 

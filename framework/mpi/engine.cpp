@@ -1,4 +1,5 @@
 #include "framework/mpi/engine.hpp"
+#include "framework/check/logical.hpp"
 
 #include "framework/mpi/attached.hpp"
 #include "framework/mpi/child.hpp"
@@ -41,11 +42,11 @@ std::string new_stderr(long from, long to) {
 }
 
 std::string difference(MPI_Comm comm, membership const& expected, bool inter) {
-    int rank = -1, size = -1, remote = 0, is_inter = -1;
+    int rank = -1, size = -1, remote = 0, is_inter = opposite(inter);
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
     MPI_Comm_test_inter(comm, &is_inter);
-    if (is_inter != static_cast<int>(inter)) return fmt::format("MPI_Comm_test_inter gives {}", is_inter);
+    if (logical(is_inter) != inter) return fmt::format("MPI_Comm_test_inter gives {}", is_inter);
     if (inter) MPI_Comm_remote_size(comm, &remote);
     if (rank == expected.rank && size == expected.size && remote == expected.remote_size) return "";
     return fmt::format("rank/size/remote size are {}/{}/{}, by definition {}/{}/{}", rank, size, remote, expected.rank,

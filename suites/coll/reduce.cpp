@@ -1,4 +1,5 @@
 // Keller: "Reduce Min", "Reduce Max", "Reduce Min/Max w/ MPI_IN_PLACE" (MPI-5.0 section 6.9.1).
+#include "framework/check/logical.hpp"
 #include "suites/coll/algorithm.hpp"
 #include "suites/coll/operation.hpp"
 
@@ -76,8 +77,8 @@ ASSAY_TEST(coll, reduce_local,
     inout.expect({0, mpi.elements, 0, both.data()}, "of the reduction");
     in.expect_unchanged();
 
-    int commutes = -7;
+    bool const expected = op.op.kind != op_kind::affine;
+    int commutes = opposite(expected);
     mpi.ok(MPI_Op_commutative(op, &commutes));
-    mpi.check(commutes == (op.op.kind != op_kind::affine), finding::value,
-              "MPI_Op_commutative gives " + std::to_string(commutes));
+    mpi.check(logical(commutes) == expected, finding::value, "MPI_Op_commutative gives " + std::to_string(commutes));
 }

@@ -85,10 +85,13 @@ ASSAY_TEST(comm, dup_errhandler, requirements{"comm.dup.errhandler"}, over(axis_
     mpi.ok(MPI_Comm_set_errhandler(base, mine));
     MPI_Comm copy = duplicate(mpi, mpi.at(duplications()), base);
     mpi.ok(MPI_Comm_get_errhandler(copy, &found));
-    mpi.check(found == mine, finding::value, "the duplicate has another error handler than the original");
     times_called = 0;
     MPI_Comm_call_errhandler(copy, MPI_ERR_OTHER);
     expect_number(mpi, times_called, 1, "how often the error handler of the duplicate was called");
+    // The handle may be another one, as that of a new object (section 9.3); what it does is the same.
+    mpi.ok(MPI_Comm_set_errhandler(base, found));
+    MPI_Comm_call_errhandler(base, MPI_ERR_OTHER);
+    expect_number(mpi, times_called, 2, "how often the handler that MPI_Comm_get_errhandler gave was called, too");
     mpi.ok(MPI_Errhandler_free(&found));
     mpi.ok(MPI_Errhandler_free(&mine));
     free_communicator(mpi, copy);

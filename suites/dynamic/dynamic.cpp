@@ -1,4 +1,5 @@
 #include "suites/dynamic/dynamic.hpp"
+#include "framework/check/logical.hpp"
 
 #include "suites/p2p/exchange.hpp"
 
@@ -69,8 +70,8 @@ void talk(test_run& mpi, MPI_Comm link, membership const& here) {
     mpi.ok(MPI_Comm_rank(link, &rank));
     mpi.ok(MPI_Comm_size(link, &size));
     mpi.ok(MPI_Comm_test_inter(link, &inter));
-    if (inter == 1) mpi.ok(MPI_Comm_remote_size(link, &remote));
-    if (!mpi.check(inter == (here.remote_size > 0 ? 1 : 0) && rank == here.rank && size == here.size &&
+    if (logical(inter)) mpi.ok(MPI_Comm_remote_size(link, &remote));
+    if (!mpi.check(logical(inter) == (here.remote_size > 0) && rank == here.rank && size == here.size &&
                        (here.remote_size == 0 || remote == here.remote_size),
                    finding::value,
                    fmt::format("rank/size/remote size are {}/{}/{}, by definition {}/{}/{}", rank, size, remote,

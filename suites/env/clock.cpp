@@ -40,7 +40,6 @@ ASSAY_TEST(env, wtick, requirements{"env.wtick"}, over()) {
     double const tick = MPI_Wtick();
     mpi.check(tick > 0 && tick <= 1 && std::isfinite(tick), finding::value,
               fmt::format("MPI_Wtick gives {:g} s", tick));
-    mpi.check(MPI_Wtick() == tick, finding::value, "MPI_Wtick gives another value the second time");
     // The clock is not coarser than it says: within ten of its ticks (or a second) it has moved.
     double const begin = MPI_Wtime();
     auto const limit = std::chrono::steady_clock::now() + std::chrono::duration<double>(std::min(1.0, 10 * tick + 0.1));

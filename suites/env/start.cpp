@@ -1,5 +1,6 @@
 // How the World Model begins and ends: each way to initialize, what is known before, between and behind, and that messages
 // work (MPI-5.0 sections 11.2.1 to 11.2.3).
+#include "framework/check/logical.hpp"
 #include "framework/mpi/own_job.hpp"
 #include "framework/mpi/run.hpp"
 
@@ -31,13 +32,13 @@ axis<start> const starts(
 
 // What MPI_Initialized and MPI_Finalized say.
 void expect_state(test_run& mpi, char const* when, bool initialized, bool finalized) {
-    int is_initialized = -7, is_finalized = -7;
+    int is_initialized = opposite(initialized), is_finalized = opposite(finalized);
     succeeded(mpi, MPI_Initialized(&is_initialized));
     succeeded(mpi, MPI_Finalized(&is_finalized));
     mpi.check(
-        is_initialized == static_cast<int>(initialized), finding::value,
+        logical(is_initialized) == initialized, finding::value,
         fmt::format("MPI_Initialized gives {} {}, expected {}", is_initialized, when, static_cast<int>(initialized)));
-    mpi.check(is_finalized == static_cast<int>(finalized), finding::value,
+    mpi.check(logical(is_finalized) == finalized, finding::value,
               fmt::format("MPI_Finalized gives {} {}, expected {}", is_finalized, when, static_cast<int>(finalized)));
 }
 
@@ -76,7 +77,7 @@ ASSAY_TEST(env, start,
     }
     was_initialized();
     expect_state(mpi, "behind MPI_Init", true, false);
-    int queried = -7, main_thread = -7;
+    int queried = -7, main_thread = 0;
     mpi.ok(MPI_Query_thread(&queried));
     mpi.check(is_level(queried), finding::value, fmt::format("MPI_Query_thread gives {}, which is no level", queried));
     if (how == way::thread_arguments || how == way::thread_null) {
@@ -86,7 +87,7 @@ ASSAY_TEST(env, start,
                   fmt::format("MPI_Query_thread gives {}, MPI_Init_thread provided {}", queried, provided));
     }
     mpi.ok(MPI_Is_thread_main(&main_thread));
-    mpi.check(main_thread == 1, finding::value,
+    mpi.check(logical(main_thread), finding::value,
               fmt::format("MPI_Is_thread_main gives {} in the thread that called MPI_Init", main_thread));
     world_place world;
     mpi.ok(MPI_Comm_rank(MPI_COMM_WORLD, &world.rank));

@@ -16,7 +16,9 @@ ASSAY_TEST(env, version, requirements{"env.get_version", "env.library_version"},
         {{1, 0}, {1, 1}, {1, 2}, {1, 3}, {2, 0}, {2, 1}, {2, 2}, {3, 0}, {3, 1}, {4, 0}, {4, 1}, {5, 0}}};
     version is{-7, -7};
     mpi.ok(MPI_Get_version(&is.first, &is.second));
-    mpi.check(std::find(published.begin(), published.end(), is) != published.end(), finding::value,
+    // A library may keep to a version that came after this test.
+    mpi.check(is > published.back() || std::find(published.begin(), published.end(), is) != published.end(),
+              finding::value,
               "MPI_Get_version gives " + std::to_string(is.first) + "." + std::to_string(is.second) +
                   ", which is no version of MPI");
     std::array<char, MPI_MAX_LIBRARY_VERSION_STRING + 16> text;

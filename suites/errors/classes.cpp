@@ -1,6 +1,7 @@
 // Error classes and their texts, those of MPI (section 9.4 of MPI-5.0) and those of the user (section 9.5.1).
 #include "suites/errors/codes.hpp"
 
+#include "framework/check/logical.hpp"
 #include "framework/mpi/run.hpp"
 
 #include <algorithm>
@@ -60,10 +61,10 @@ void expect_text(test_run& mpi, int code, std::string const& expected, char cons
 // The attribute MPI_LASTUSEDCODE of MPI_COMM_WORLD; -1 if it is not there.
 int last_used(test_run& mpi, std::source_location where = std::source_location::current()) {
     int* value = nullptr;
-    int flag = -7;
+    int flag = 0;
     mpi.ok(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_LASTUSEDCODE, &value, &flag), where);
-    if (!mpi.check(flag == 1 && value != nullptr, finding::value, "MPI_COMM_WORLD has no attribute MPI_LASTUSEDCODE",
-                   where) ||
+    if (!mpi.check(logical(flag) && value != nullptr, finding::value,
+                   "MPI_COMM_WORLD has no attribute MPI_LASTUSEDCODE", where) ||
         value == nullptr)
         return -1;
     return *value;

@@ -1,5 +1,6 @@
 // What must be safe in several threads at once, whatever the level of thread support (MPI-5.0 sections 9.1.1, 9.3.5, 9.4, 9.5.1
 // and 11.2.3).
+#include "framework/check/logical.hpp"
 #include "framework/mpi/run.hpp"
 
 #include <array>
@@ -36,14 +37,14 @@ ASSAY_TEST(errors, threads, requirements{"errors.thread_safe", "env.inquiries.th
             mine.ok(MPI_Error_string(code, text.data(), &length));
             mine.check(text.data() == expected, finding::data,
                        fmt::format("MPI_Error_string gives \"{}\", expected \"{}\"", text.data(), expected));
-            int version = -7, subversion = -7, initialized = -7, finalized = -7;
+            int version = -7, subversion = -7, initialized = 0, finalized = 1;
             mine.ok(MPI_Get_version(&version, &subversion));
             mine.ok(MPI_Initialized(&initialized));
             mine.ok(MPI_Finalized(&finalized));
             std::array<char, MPI_MAX_LIBRARY_VERSION_STRING + 1> library{};
             mine.ok(MPI_Get_library_version(library.data(), &length));
             mine.check(
-                version >= 1 && version <= 5 && initialized == 1 && finalized == 0 && length > 0, finding::value,
+                version >= 1 && logical(initialized) && !logical(finalized) && length > 0, finding::value,
                 fmt::format("a thread learns: version {}.{}, initialized {}, finalized {}, a library's version of {} "
                             "characters",
                             version, subversion, initialized, finalized, length));

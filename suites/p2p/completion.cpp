@@ -1,4 +1,5 @@
 #include "suites/p2p/completion.hpp"
+#include "framework/check/logical.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -78,7 +79,7 @@ void expect_nothing_active(test_run& mpi, answer const& a, std::size_t length) {
     auto const c = a.asked;
     mpi.ok(a.code);
     if (is_single(c) || is_all(c) || is_any(c))
-        mpi.check(a.flag == 1, finding::request,
+        mpi.check(logical(a.flag), finding::request,
                   fmt::format("flag is {}, expected true: no request is active", a.flag));
     if (!is_single(c) && !is_all(c)) {
         int const said = is_any(c) ? a.index : a.outcount;

@@ -1,5 +1,6 @@
 // Windows without a byte to spare, of the same or of different sizes on the ranks (MPI-5.0 sections 12.2.2, 12.2.3 and
 // 12.2.6): all of the memory that a rank is given is its window.
+#include "framework/check/logical.hpp"
 #include "suites/rma/window.hpp"
 
 #include <algorithm>
@@ -102,7 +103,7 @@ ASSAY_TEST(rma, allocate,
         void* attribute = nullptr;
         int flag = 0;
         mpi.ok(MPI_Win_get_attr(win, MPI_WIN_BASE, &attribute, &flag));
-        mpi.check(flag == 1 && attribute == base, finding::window,
+        mpi.check(logical(flag) && attribute == base, finding::window,
                   "MPI_WIN_BASE is not the address of the memory that was returned");
     }
 

@@ -1,4 +1,5 @@
 // What a window says of itself (MPI-5.0 sections 12.2.6 and 12.2.7), and what else it keeps: a name (7.8).
+#include "framework/check/logical.hpp"
 #include "suites/rma/window.hpp"
 
 #include <cstdint>
@@ -15,10 +16,10 @@ namespace {
 // The value of an attribute: an address, or what the pointer that MPI returned points to.
 void* attribute(test_run& mpi, MPI_Win win, int key, char const* name) {
     void* value = nullptr;
-    int flag = -7;
+    int flag = 0;
     mpi.ok(MPI_Win_get_attr(win, key, &value, &flag));
-    mpi.check(flag == 1, finding::window, fmt::format("{} is not set: flag {}", name, flag));
-    return flag == 1 ? value : nullptr;
+    mpi.check(logical(flag), finding::window, fmt::format("{} is not set: flag {}", name, flag));
+    return logical(flag) ? value : nullptr;
 }
 
 template <class T> T number(test_run& mpi, MPI_Win win, int key, char const* name) {
