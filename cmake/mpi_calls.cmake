@@ -50,6 +50,7 @@ if(NOT all_defined)
     message(STATUS "declared in the MPI header but not in the library: ${undefined}")
   endif()
 endif()
+set(ASSAY_MPI_PROCEDURES ${found}) # oddities/ stands in front of each
 list(LENGTH found count)
 set(text "// Generated from the MPI header by cmake/mpi_calls.cmake: ${count} procedures.\n#pragma once\n#include \"framework/process/calls.hpp\"\n#include <mpi.h>\n")
 foreach(name IN LISTS found)

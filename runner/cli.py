@@ -213,26 +213,31 @@ def list_(what: str, chapter: Sequence[str], untested: bool, as_json: bool, **gi
 @assay.command()
 @target_options
 @click.option("--fault", default="*", metavar="GLOB", help="Only these faults.")
+@click.option("--odd", is_flag=False, flag_value="*", metavar="[GLOB]", help="Not faults: what the standard allows.")
+@click.option("--together", is_flag=True, help="With --odd: only the oddities that go together, all at once.")
 @click.option("--suite", multiple=True, metavar="LIST", help="Only the tests of these suites.")
 @click.option("--tier", default="smoke", metavar="|".join(TIERS), help="What is run first. Default: smoke.")
 @click.option("--seed", default=1, metavar="N", type=click.IntRange(0, 2**64 - 1), help="Default: 1.")
 @click.option("--out", metavar="DIR", help="Folder to keep what every run left. Default: nothing is kept.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-def faults(out: str | None, as_json: bool, fault: str, **given: Any) -> int:
+def faults(out: str | None, as_json: bool, fault: str, odd: str | None, together: bool, **given: Any) -> int:
     """Plant faults under the MPI library and see whether the tests catch them."""
     import tempfile
 
     from runner.commands import faults as command
+    from runner.planting import odd as oddities
     from runner.planting.report import print_line, print_report
     from runner.planting.session import Request
 
     mpis, nps = mpis_for("faults", given["mpi"]), nps_of(given["np"])
     if len(mpis) > 1 or len(nps) > 1:
         raise WrongUse("assay faults: name one --mpi and one --np")
+    if together and odd is None:
+        raise WrongUse("assay faults: --together needs --odd")
     request = Request(
         mpis[0],
         nps[0],
-        fault,
+        fault if odd is None else odd,
         comma_list(given["suite"]),
         given["tier"],
         given["seed"],
@@ -242,15 +247,20 @@ def faults(out: str | None, as_json: bool, fault: str, **given: Any) -> int:
     say = _terminal()
     if out is not None and Path(out).is_dir() and any(Path(out).iterdir()):
         raise WrongUse(f"--out {out}: holds files already; name a new folder")
+    note = lambda text: say.print(f"assay: {text}", markup=False, soft_wrap=True)  # noqa: E731
     with tempfile.TemporaryDirectory(prefix="assay-faults-") as temporary:
-        found = command.run(
-            request,
-            Path(out if out is not None else temporary),
-            lambda text: say.print(f"assay: {text}", markup=False, soft_wrap=True),
-            lambda result: say.print(print_line(result), markup=False, soft_wrap=True),
-        )
+        folder = Path(out if out is not None else temporary)
+        if odd is not None:
+            one_line = lambda one: say.print(oddities.print_line(one), markup=False, soft_wrap=True)  # noqa: E731
+            found = oddities.run(request, together, folder, note, one_line)
+        else:
+            found = command.run(
+                request, folder, note, lambda result: say.print(print_line(result), markup=False, soft_wrap=True)
+            )
     if as_json:
         print(json.dumps(found, indent=1))
+    elif odd is not None:
+        oddities.print_report(found)
     else:
         print_report(found)
     return 0 if found["ok"] else 1

@@ -31,7 +31,7 @@ std::vector<std::function<void()>>& to_begin_anew() {
 bool plant(std::string_view wanted) {
     static constexpr char const* names[] = {
 #define F(name) #name,
-        ASSAY_FAULTS(F)
+        F(none) ASSAY_FAULTS(F)
 #undef F
     };
     int index = 0;

@@ -2,6 +2,7 @@
 // requests. Only PMPI_ procedures are called from here.
 #pragma once
 #include "fault_list.hpp" // made by CMake from faults/*.toml
+#include "preload/versions.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -12,23 +13,11 @@
 #include <utility>
 #include <vector>
 
-// Open MPI 5 has what it offers of MPI-4 in its header and says MPI_VERSION 3.
-#if MPI_VERSION >= 4 || defined(MPI_SESSION_NULL)
-#define ASSAY_MPI4 1
-#else
-#define ASSAY_MPI4 0
-#endif
-
-#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
-#define ASSAY_MPI41 1
-#else
-#define ASSAY_MPI41 0
-#endif
-
 namespace assay_faults {
 
 enum class fault {
 #define F(name) name,
+    F(none) // all the bookkeeping, no harm
     ASSAY_FAULTS(F)
 #undef F
         unset

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import fnmatch
 import tomllib
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from runner.libraries.build import REPO
 from runner.model import WrongUse
@@ -45,27 +47,41 @@ class Fault:
         return any(fnmatch.fnmatchcase(test, glob.partition("/")[0]) for glob in self.expect)
 
 
+def entries_of(path: Path, kind: str, needed: Set[str], optional: Set[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The entries `[[kind]]` of a catalogue, each with words for where it stands.
+
+    Raises WrongUse for what cannot be read, and for entries with keys that are missing or unknown.
+    """
+    try:
+        with path.open("rb") as file:
+            entries = tomllib.load(file).get(kind, [])
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise WrongUse(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    for number, entry in enumerate(entries, 1):
+        where = f"{path}, {kind} {number} ({entry.get('name', 'without a name')})"
+        if odd := sorted(needed ^ (set(entry) - optional)):
+            keys = ", ".join(key for key in ("name", "note", "clause", "expect", "kind", "np") if key in needed)
+            raise WrongUse(f"{where}: each entry has {keys}; look at {', '.join(odd)}")
+        yield where, entry
+
+
+def refuse_twice(folder: Path, names: Sequence[str]) -> None:
+    """Raises WrongUse for names that several entries have."""
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise WrongUse(f"{folder}: {', '.join(twice)}: there twice")
+
+
 def load(folder: Path = CATALOGUES) -> list[Fault]:
     """The faults of all catalogues of a folder. Raises WrongUse for what is missing, unknown or there twice."""
     faults = [fault for path in sorted(folder.glob("*.toml")) for fault in load_one(path)]
-    names = [fault.name for fault in faults]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise WrongUse(f"{folder}: {', '.join(twice)}: there twice")
+    refuse_twice(folder, [fault.name for fault in faults])
     return faults
 
 
 def load_one(path: Path) -> list[Fault]:
     """The faults of one catalogue. Raises WrongUse."""
-    try:
-        with path.open("rb") as file:
-            entries = tomllib.load(file).get("fault", [])
-    except (OSError, tomllib.TOMLDecodeError) as error:
-        raise WrongUse(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
     faults = []
-    for number, entry in enumerate(entries, 1):
-        where = f"{path}, fault {number} ({entry.get('name', 'without a name')})"
-        if odd := sorted({"name", "note", "expect", "kind", "np"} ^ (set(entry) - {"axis"})):
-            raise WrongUse(f"{where}: each entry has name, note, expect, kind, np; look at {', '.join(odd)}")
+    for where, entry in entries_of(path, "fault", {"name", "note", "expect", "kind", "np"}, {"axis"}):
         if not entry["expect"] or not entry["kind"] or not set(entry["kind"]) <= set(KINDS):
             raise WrongUse(f"{where}: kind is a list of {', '.join(KINDS)}, and expect must not be empty")
         axis = tuple(sorted(entry.get("axis", {}).items()))

@@ -46,14 +46,17 @@ class Enough(Exception):
 class Session:
     """All runs of one `assay faults`."""
 
+    LAYER = "assay_faults"  # the library that is preloaded, and what tells it what to do
+    VARIABLE = "ASSAY_FAULT"
+
     def __init__(self, request: Request, out: Path, note: Callable[[str], None]) -> None:
         self.request, self.out, self.note = request, out, note
         self.library = targets.resolve(request.mpi)
-        folder = build.build(self.library, request.preset, note=note, programs=(build.SUITE, "assay_faults"))
+        folder = build.build(self.library, request.preset, note=note, programs=(build.SUITE, self.LAYER))
         out.mkdir(parents=True, exist_ok=True)
         # Copies: all runs have the same binary, whatever is built meanwhile.
         self.binary = _copy(build.suite(folder, self.library), out)
-        self.shim = _copy(folder / "libassay_faults.so", out)
+        self.shim = _copy(folder / f"lib{self.LAYER}.so", out)
         self.suite = plan.Suite(self.binary, launching.list_environment(self.library))
         self.plans: dict[tuple[str, int, Axis], tuple[list[str], dict[str, str]]] = {}
         self.controls: dict[int, Control] = {}
@@ -84,7 +87,7 @@ class Session:
     def target(self, np: int, fault: str | None) -> Target:
         """`np` ranks with a fault planted, or, with None, without the shim's being asked for any."""
         wishes = self.request.wishes
-        env = {**wishes.env, **({"ASSAY_FAULT": fault} if fault is not None else {})}
+        env = {**wishes.env, **({self.VARIABLE: fault} if fault is not None else {})}
         wishes = replace(wishes, env=env, preload=[*wishes.preload, self.shim])
         return launching.make_target(self.library, np, self.binary, wishes)
 

@@ -1,0 +1,24 @@
+# assay_preloaded(TARGET MACRO HEADER): a library of all *.cpp of the current folder and its core/ that is loaded before any MPI library and stands in
+# front of its procedures. What it can do is described in the folder's *.toml; HEADER defines MACRO(F), which is F(name) for each
+# `name = "…"` there, so that the sources cannot use a name that is not described.
+function(assay_preloaded target macro header)
+  file(GLOB sources CONFIGURE_DEPENDS *.cpp core/*.cpp)
+  file(GLOB catalogues CONFIGURE_DEPENDS *.toml)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${catalogues})
+  set(entries "")
+  foreach(catalogue ${catalogues})
+    file(STRINGS ${catalogue} names REGEX "^name = \"[a-z0-9_]+\"$")
+    list(TRANSFORM names REPLACE "^name = \"([a-z0-9_]+)\"$" " F(\\1)")
+    list(JOIN names "" names)
+    string(APPEND entries "${names}")
+  endforeach()
+  file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${header} @ONLY
+       CONTENT "// Made from the *.toml of ${target}.\n#define ${macro}(F)${entries}\n")
+
+  add_library(${target} SHARED ${sources})
+  target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR} ${CMAKE_SOURCE_DIR})
+  target_link_libraries(${target} PRIVATE MPI::MPI_C)
+  # Lazy binding: a library may lack procedures of newer versions of MPI that the shim stands in front of.
+  target_link_options(${target} PRIVATE -Wl,-z,lazy)
+  set_target_properties(${target} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+endfunction()

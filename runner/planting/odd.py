@@ -1,0 +1,220 @@
+"""Oddities: what the standard allows and no library does (oddities/*.toml). The tests have to pass under each."""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import os
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from reports.evidence import FAILED, write_file
+from runner.libraries.build import REPO
+from runner.model import CannotRun, Verdict, WrongUse
+from runner.planning import plan
+from runner.planning.callgraph import procedures_of_tests
+from runner.planting.catalogue import entries_of, refuse_twice
+from runner.planting.results import Catch, catch_record, message_of, test_of
+from runner.planting.session import Request, Session
+
+CATALOGUES = REPO / "oddities"
+TOGETHER = "all that go together"
+
+
+@dataclass(frozen=True)
+class Oddity:
+    """One entry of oddities/*.toml."""
+
+    name: str
+    note: str
+    clause: str  # of MPI-5.0, which allows it
+    excludes: tuple[str, ...] = ()  # oddities that cannot be on at the same time
+    alone: str = ""  # why it does not go together with the others
+
+
+@dataclass
+class Outcome:
+    """What became of the cases under an oddity, or under several."""
+
+    name: str
+    note: str
+    clause: str
+    np: int
+    tier: str
+    cases: int = 0  # that were run
+    passed: int = 0
+    known: int = 0  # that failed as the known failures say
+    unsupported: int = 0
+    seconds: float = 0.0
+    failed: list[Catch] = field(default_factory=list)
+
+    @property
+    def fine(self) -> bool:
+        """Whether nothing failed. One under which nothing passed has shown nothing."""
+        return not self.failed and (self.passed > 0 or self.cases == 0)
+
+
+class OddSession(Session):
+    """Runs under oddities."""
+
+    LAYER = "assay_oddities"
+    VARIABLE = "ASSAY_ODD"
+
+    def procedures(self) -> dict[str, set[str]]:
+        """For each oddity the procedures that it changes, as the built library says. Raises CannotRun."""
+        environment = {**os.environ, **self.suite.environment, "LD_PRELOAD": str(self.shim), "ASSAY_ODD_LIST": "1"}
+        done = subprocess.run(["/bin/true"], env=environment, capture_output=True, text=True, check=False)
+        of: dict[str, set[str]] = {}
+        for line in done.stdout.splitlines():
+            name, _, procedure = line.partition(" ")
+            of.setdefault(name, set()).add(procedure)
+        if not of:
+            raise CannotRun(f"{self.shim} does not list what it does: {done.stderr.strip()[:300] or 'no output'}")
+        return of
+
+
+def load(folder: Path = CATALOGUES) -> list[Oddity]:
+    """The oddities of all catalogues of a folder. Raises WrongUse for what is missing, unknown or there twice."""
+    oddities = [one for path in sorted(folder.glob("*.toml")) for one in load_one(path)]
+    names = [one.name for one in oddities]
+    refuse_twice(folder, names)
+    for one in oddities:
+        if unknown := sorted(set(one.excludes) - set(names)):
+            raise WrongUse(f"{folder}: {one.name} excludes {', '.join(unknown)}, which is not there")
+    return oddities
+
+
+def load_one(path: Path) -> list[Oddity]:
+    """The oddities of one catalogue. Raises WrongUse."""
+    oddities = []
+    for where, entry in entries_of(path, "oddity", {"name", "note", "clause"}, {"excludes", "alone"}):
+        if not entry["clause"][:1].isdigit():
+            raise WrongUse(f"{where}: the clause begins with the number of a section of MPI-5.0")
+        excludes = tuple(entry.get("excludes", ()))
+        oddities.append(Oddity(entry["name"], entry["note"], entry["clause"], excludes, entry.get("alone", "")))
+    return oddities
+
+
+def together(oddities: Iterable[Oddity]) -> list[Oddity]:
+    """Those that can be on at once: of several that exclude each other the first."""
+    chosen: list[Oddity] = []
+    for one in oddities:
+        if one.alone or any(one.name in other.excludes or other.name in one.excludes for other in chosen):
+            continue
+        chosen.append(one)
+    return chosen
+
+
+def run(
+    request: Request,
+    only_together: bool,
+    out: Path,
+    note: Callable[[str], None],
+    told: Callable[[Outcome], None],
+) -> dict[str, Any]:
+    """Run the tier under each oddity that matches, and then, if all do, the next tier under all that go together.
+
+    Under one oddity only the tests run that may call a procedure which it changes. With `only_together` only the second
+    part is run, with the tier that was asked for.
+    Returns what `out`/odd.json then holds: {"mpi", "np", "seconds", "ok", "oddities": [{name, note, clause, tier,
+    cases, passed, known, unsupported, seconds, failed: [{case, status, message}]}]}.
+    """
+    begin = time.monotonic()
+    all_of_them = load()
+    oddities = [one for one in all_of_them if fnmatch.fnmatchcase(one.name, request.glob)]
+    if not oddities:
+        plan.must_be_one_of("oddity", request.glob, [one.name for one in all_of_them])
+    plan.must_be_one_of("tier", request.tier, plan.TIERS)
+    session = OddSession(request, out, note)
+    cases = session.cases(request.tier, request.np)
+    outcomes: list[Outcome] = []
+    if not only_together:
+        changed = session.procedures()
+        called, _ = procedures_of_tests(session.binary, sorted({test_of(case) for case in cases}))
+        note(f"{len(oddities)} oddities, {len(cases)} cases on {request.mpi}, np {request.np}")
+        for one in oddities:
+            mine = changed.get(one.name, set())
+            some = [case for case in cases if called.get(test_of(case), set()) & mine]
+            outcomes.append(Outcome(one.name, one.note, one.clause, request.np, request.tier))
+            _run(session, outcomes[-1], one.name, some, told)
+    chosen = together(oddities)
+    if only_together or (request.glob == "*" and len(chosen) > 1):
+        tier = request.tier if only_together else {"smoke": "quick"}.get(request.tier, request.tier)
+        names = [one.name for one in chosen]
+        clauses = "see oddities/*.toml"
+        outcomes.append(Outcome(TOGETHER, f"{len(names)}: {', '.join(names)}.", clauses, request.np, tier))
+        _run(session, outcomes[-1], ",".join(names), session.cases(tier, request.np), told)
+    found = {
+        "mpi": request.mpi,
+        "np": request.np,
+        "seconds": round(time.monotonic() - begin, 1),
+        "ok": all(one.fine for one in outcomes),
+        "oddities": [_record(one) for one in outcomes],
+    }
+    write_file(out / "odd.json", lambda file: file.write(json.dumps(found, indent=1) + "\n"))
+    return found
+
+
+def _run(
+    session: OddSession, outcome: Outcome, names: str, cases: Sequence[str], told: Callable[[Outcome], None]
+) -> None:
+    begin = time.monotonic()
+    target = session.target(outcome.np, names)
+
+    def judge(verdict: Verdict) -> None:
+        final = session.known.apply(verdict, target)
+        outcome.cases += 1
+        outcome.passed += verdict.status == "pass"
+        outcome.unsupported += verdict.status == "unsupported"
+        if final.status in FAILED:
+            outcome.failed.append(Catch(verdict.case, verdict.status, message_of(verdict)))
+        elif verdict.status in FAILED:
+            outcome.known += 1
+
+    if cases:
+        session.run("together" if "," in names else names, target, cases, judge)
+    outcome.seconds = time.monotonic() - begin
+    told(outcome)
+
+
+def _record(one: Outcome) -> dict[str, Any]:
+    return {
+        **{name: getattr(one, name) for name in ("name", "note", "clause", "tier", "cases", "passed", "known")},
+        "unsupported": one.unsupported,
+        "seconds": round(one.seconds, 1),
+        "failed": [catch_record(catch) for catch in one.failed],
+    }
+
+
+def print_line(one: Outcome) -> str:
+    """One outcome in one line."""
+    counts = f"{one.cases} cases of tier {one.tier} in {one.seconds:.1f} s"
+    if not one.cases:
+        return f"{one.name:<28} no case of tier {one.tier} calls what it changes"
+    if one.fine:
+        known = f", {one.known} known failures" if one.known else ""
+        return f"{one.name:<28} passed: {counts}{known}"
+    first = f": {one.failed[0].case}" if one.failed else ": none of them ran"
+    return f"{one.name:<28} {len(one.failed)} FAILED of {counts}{first}"
+
+
+def print_report(found: Mapping[str, Any]) -> None:
+    """What failed under which oddity, with the clause that allows it, and a last line."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    for one in found["oddities"]:
+        if not one["failed"]:
+            continue
+        console.print(Text(f"\n{one['name']}: {one['note']}\n  allowed by {one['clause']}"), soft_wrap=True)
+        for catch in one["failed"]:
+            console.print(Text(f"  {catch['status']} {catch['case']}: {catch['message']}"), soft_wrap=True)
+    fine = sum(not one["failed"] for one in found["oddities"])
+    total = len(found["oddities"])
+    failed = sum(len(one["failed"]) for one in found["oddities"])
+    console.print(f"{fine} of {total} passed, {failed} cases failed ({found['seconds']:.0f} s)")
