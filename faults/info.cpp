@@ -60,6 +60,7 @@ int MPI_Info_set(MPI_Info info, char const* key, char const* value) {
     if (planted == fault::info_few_keys && keys_of(info).size() >= 256) return MPI_SUCCESS;
     if (planted == fault::info_long_key_taken) name.resize(std::min<std::size_t>(name.size(), MPI_MAX_INFO_KEY - 2));
     if (planted == fault::info_long_value_taken) text.resize(std::min<std::size_t>(text.size(), MPI_MAX_INFO_VAL - 2));
+    if (planted == fault::info_exact_value_cut) text.resize(std::min<std::size_t>(text.size(), MPI_MAX_INFO_VAL - 1));
     return PMPI_Info_set(info, name.c_str(), text.c_str());
 }
 

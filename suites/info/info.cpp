@@ -296,10 +296,12 @@ ASSAY_TEST(info, get_string_room,
 
 // What is too long.
 namespace {
-enum class excess { key, value };
+enum class excess { key, value, key_exact };
 axis<excess> const excesses("long",
-                            {{{"key", "", "a key of MPI_MAX_INFO_KEY characters", nullptr}, excess::key},
-                             {{"value", "", "a value of MPI_MAX_INFO_VAL + 1 characters", nullptr}, excess::value}});
+                            {{{"key", "", "a key of MPI_MAX_INFO_KEY + 1 characters", nullptr}, excess::key},
+                             {{"value", "", "a value of MPI_MAX_INFO_VAL + 1 characters", nullptr}, excess::value},
+                             {{"key_exact", "", "a key of MPI_MAX_INFO_KEY characters, one more than may be", nullptr},
+                              excess::key_exact}});
 } // namespace
 
 ASSAY_TEST(info, too_long, requirements{"info.set.long_key", "info.set.long_value", "info.limits"},
@@ -307,8 +309,10 @@ ASSAY_TEST(info, too_long, requirements{"info.set.long_key", "info.set.long_valu
     mpi.check(MPI_MAX_INFO_KEY >= 33 && MPI_MAX_INFO_KEY <= 256, finding::info,
               fmt::format("MPI_MAX_INFO_KEY is {}, not between 33 and 256", MPI_MAX_INFO_KEY));
     MPI_Info info = filled(mpi, {{"key", "value"}});
-    bool const key = mpi.at(excesses) == excess::key;
-    int const code = MPI_Info_set(info, key ? std::string(MPI_MAX_INFO_KEY + 1, 'k').c_str() : "key",
+    auto const what = mpi.at(excesses);
+    bool const key = what != excess::value;
+    std::size_t const length = static_cast<std::size_t>(MPI_MAX_INFO_KEY) + (what == excess::key ? 1 : 0);
+    int const code = MPI_Info_set(info, key ? std::string(length, 'k').c_str() : "key",
                                   key ? "1" : std::string(static_cast<std::size_t>(MPI_MAX_INFO_VAL) + 1, 'v').c_str());
     int error = MPI_SUCCESS, expected = key ? MPI_ERR_INFO_KEY : MPI_ERR_INFO_VALUE;
     MPI_Error_class(code, &error);
@@ -317,6 +321,27 @@ ASSAY_TEST(info, too_long, requirements{"info.set.long_key", "info.set.long_valu
                           key ? "MPI_ERR_INFO_KEY" : "MPI_ERR_INFO_VALUE", expected));
     // Nothing changed.
     expect_content(mpi, reader::get, info, {{"key", "value"}}, "the object");
+    free_info(mpi, info);
+}
+
+// Whether a value of MPI_MAX_INFO_VAL characters is one too many in C is read in two ways. It must not be cut.
+ASSAY_TEST(info, value_exact, requirements{"info.set", "info.set.long_value"}, over(axis_use{&readers}, world_only()),
+           note{"a value of MPI_MAX_INFO_VAL characters"}) {
+    std::string value;
+    for (int i = 0; i < MPI_MAX_INFO_VAL; ++i) value += static_cast<char>('a' + i % 26);
+    MPI_Info info = filled(mpi, {{"key", "value"}});
+    int const code = MPI_Info_set(info, "exact", value.c_str());
+    if (code == MPI_SUCCESS) {
+        expect_value(mpi, mpi.at(readers), info, "exact", value);
+    } else {
+        int error = MPI_SUCCESS;
+        MPI_Error_class(code, &error);
+        mpi.check(error == MPI_ERR_INFO_VALUE, finding::error,
+                  fmt::format("a value of MPI_MAX_INFO_VAL characters gives class {}, expected MPI_SUCCESS or "
+                              "MPI_ERR_INFO_VALUE ({})",
+                              error, MPI_ERR_INFO_VALUE));
+        expect_content(mpi, mpi.at(readers), info, {{"key", "value"}}, "the object");
+    }
     free_info(mpi, info);
 }
 
