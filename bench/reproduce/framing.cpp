@@ -18,7 +18,7 @@ using clock_type = std::chrono::steady_clock;
 
 constexpr std::size_t block_size = 4096, blocks = 10'000;
 // `sockets` of libfabric 1.17 can stall for ever when much is on its way: it reads the head of a message only once all 24 bytes of it are
-// there (MSG_PEEK), and Linux lets nobody send more while those that are there are the rest of a large segment that fills the
+// there (MSG_PEEK), and Linux lets nobody send more while those that are there are the rest of a large frame that fills the
 // receive buffer. So what stalls is begun again with a new connection.
 // For a completion, that is; the other side has twice as much patience, so that this one says it.
 constexpr std::chrono::seconds patience{5};

@@ -7,7 +7,7 @@
 #include "bench/reproduce/sides.hpp"
 #include "transports/sctp/sctp.hpp"
 #include "transports/tcp/tcp.hpp"
-#include "transports/wire/interfaces.hpp"
+#include "transports/net/interfaces.hpp"
 
 #include <algorithm>
 #include <array>
@@ -29,10 +29,10 @@ using std::chrono::milliseconds;
 double since(clock_type::time_point begin) { return std::chrono::duration<double>(clock_type::now() - begin).count(); }
 
 // One end of a wire. Payloads go nowhere: what they were is tested elsewhere.
-class side final : public wire::sink {
+class side final : public net::sink {
 public:
     template <typename Make>
-    side(Make make, wire::address const& where) : wire_(make(*this)), name(wire_->listen(where)) {}
+    side(Make make, net::address const& where) : wire_(make(*this)), name(wire_->listen(where)) {}
 
     ~side() override { wire_.reset(); } // it may report
 
@@ -41,28 +41,28 @@ public:
         std::uint64_t number = 0;
         clock_type::time_point sent{};
     };
-    void send(wire::address const& to, std::uint64_t number, std::size_t size, std::uint32_t tag = 0) {
+    void send(net::address const& to, std::uint64_t number, std::size_t size, std::uint32_t tag = 0) {
         static std::vector<std::byte> const data(1 << 20);
-        std::array<std::byte, wire::head_size> head{};
+        std::array<std::byte, net::head_size> head{};
         label const it{number, clock_type::now()};
         std::memcpy(head.data(), &it, sizeof it);
         iovec const piece{const_cast<std::byte*>(data.data()), size};
-        wire_->send(wire_->reach(to), head.data(), {&piece, 1}, {.tag = tag}, wire::memory::copy, nullptr);
+        wire_->send(wire_->reach(to), head.data(), {&piece, 1}, {.tag = tag}, net::memory::copy, nullptr);
     }
     void poll() {
         if (!wire_->poll()) sched_yield();
         if (error) throw std::runtime_error(std::string("a connection has ended: ") + std::strerror(error));
     }
-    std::uint64_t backlog(wire::address const& to) { return wire_->backlog(wire_->reach(to)); }
+    std::uint64_t backlog(net::address const& to) { return wire_->backlog(wire_->reach(to)); }
     void flush() { wire_->flush(milliseconds(2000)); }
 
-    wire::placement begun(wire::peer, std::byte const* head, std::uint64_t size) override {
+    net::destination begun(net::peer, std::byte const* head, std::uint64_t size) override {
         label it;
         std::memcpy(&it, head, sizeof it);
         coming_.insert_or_assign(it.number, std::pair(it, size));
         return {{}, reinterpret_cast<void*>(it.number + 1)};
     }
-    void arrived(wire::peer, void* token) override {
+    void arrived(net::peer, void* token) override {
         auto const at = coming_.find(reinterpret_cast<std::uint64_t>(token) - 1);
         auto const [it, size] = at->second;
         coming_.erase(at);
@@ -73,24 +73,24 @@ public:
     void lost(void*) override {}
     void sent(void*) override {}
     void failed(void*, int) override {}
-    void closed(wire::peer, int why) override { error = why; }
+    void closed(net::peer, int why) override { error = why; }
 
 private:
     std::map<std::uint64_t, std::pair<label, std::uint64_t>> coming_;
-    std::unique_ptr<wire::wire> wire_;
+    std::unique_ptr<net::wire> wire_;
 
 public:
-    wire::address name;
+    net::address name;
     std::uint64_t count = 0, bytes = 0;
     int error = 0;
     std::function<void(label const&)> on_arrival;
 };
 
 auto over(sctp::options const& how) {
-    return [how](wire::sink& to) { return sctp::make(to, how); };
+    return [how](net::sink& to) { return sctp::make(to, how); };
 }
 
-wire::address const loopback = wire::from_text("127.0.0.1");
+net::address const loopback = net::from_text("127.0.0.1");
 
 void order() {
     struct kind {
@@ -141,9 +141,9 @@ struct outcome {
 };
 
 // As much as gets through two links in some seconds.
-outcome through(bool concurrent, wire::impairment const& network, double seconds) {
+outcome through(bool concurrent, net::impairment const& network, double seconds) {
     sctp::options how;
-    how.others = {wire::from_text("127.0.0.2")};
+    how.others = {net::from_text("127.0.0.2")};
     how.concurrent = concurrent;
     how.mtu = 9000; // as theirs
     how.network = network;
@@ -179,7 +179,7 @@ void cmt() {
 }
 
 void failover() {
-    wire::impairment network{.rate = link_rate};
+    net::impairment network{.rate = link_rate};
     network.down_path = 0;
     network.down_at = milliseconds(2000);
     network.down_for = milliseconds(2000); // 1 of 3 seconds, as theirs
@@ -191,7 +191,7 @@ void failover() {
 }
 
 // Ping-pong and a stream of long messages.
-void measure(char const* kind, std::function<std::unique_ptr<wire::wire>(wire::sink&)> const& make) {
+void measure(char const* kind, std::function<std::unique_ptr<net::wire>(net::sink&)> const& make) {
     struct pattern {
         char const* name;
         std::size_t size;
@@ -201,7 +201,7 @@ void measure(char const* kind, std::function<std::unique_ptr<wire::wire>(wire::s
         {"short", 8, 1000, 1}, {"middle", 16 * 1024, 200, 1}, {"long", 1 << 20, 4, 16}};
     auto const at = [](char const* variable, std::uint16_t port) {
         auto const where = reproduce::address_of(reproduce::addresses(variable)[0], port);
-        return wire::from_sockaddr(reinterpret_cast<sockaddr const*>(&where));
+        return net::from_sockaddr(reinterpret_cast<sockaddr const*>(&where));
     };
     auto const here = at("ASSAY_HERE", 40'001), there = at("ASSAY_THERE", 40'002);
     auto const wait = [](side& by, std::uint64_t count) {
@@ -258,7 +258,7 @@ void measure(char const* kind, std::function<std::unique_ptr<wire::wire>(wire::s
 }
 
 void beside_tcp() {
-    measure("tcp", [](wire::sink& to) { return tcp::make(to, {}); });
+    measure("tcp", [](net::sink& to) { return tcp::make(to, {}); });
     measure("sctp", over({}));
 }
 

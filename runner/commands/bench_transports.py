@@ -1,8 +1,8 @@
 """assay bench transports: latency and bandwidth of an MPI library over one transport beside others, in the same run.
 
 Each transport is started once a round, in turns, so that a busy moment of the machine meets all of them; what counts is
-the best of the rounds. `raw_tcp` is a plain connection without MPI: the limit for all that use TCP. `raw_sctp` is a
-plain association of usrsctp. `ofi:PROVIDER` is a provider of libfabric without MPI, to be held against these.
+the best of the rounds. `raw_tcp` is a plain connection without MPI (transports/tcp/raw.cpp): the limit for all that
+use TCP. `raw_sctp` is a plain association of usrsctp. `ofi:PROVIDER` is a provider of libfabric without MPI.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 from runner.libraries import build, launching, targets
 from runner.libraries.transports import (
     FABRIC,
+    OURS,
     OWN,
     PROVIDERS,
     UCX,
@@ -28,15 +29,13 @@ from runner.libraries.transports import (
 )
 from runner.model import CannotRun, Launch, WrongUse
 
-# What needs no MPI library, and the program that measures it.
-RAW = {"raw_tcp": "assay-bench-tcp", "raw_sctp": "assay-bench-sctp"}
+# What needs no MPI library, and the program that measures it: raw_tcp.
+RAW = {name.replace("assay_", "raw_"): one.raw for name, one in OURS.items() if one.raw}
 OFI = "ofi:"  # before the name of a provider: nor does this
-# What our transports are held against: the better of these.
+# What our transports are held against, with MPI and without: the better of these.
 RIVALS: dict[str, tuple[str, ...]] = {
-    "assay_tcp": ("tcp", "tcp+ofi_rxm"),
-    "assay_sctp": ("raw_sctp",),
-    "ofi:assay_tcp": ("ofi:tcp", "ofi:tcp+ofi_rxm"),
-    "ofi:assay_sctp": ("raw_sctp",),
+    **{name: one.rivals for name, one in OURS.items()},
+    **{OFI + name: tuple(r if r in RAW else OFI + r for r in one.rivals) for name, one in OURS.items()},
 }
 SHORT, LONG = 8, 1 << 20  # bytes: where latency and bandwidth are compared
 SWITCH = 1.3  # six bytes more that take so much longer are another protocol
@@ -172,7 +171,8 @@ def _contenders(request: Request, library: targets.Library, out: Path, note: Cal
         OWN,
         *((*PROVIDERS, *FABRIC) if "environment" in told else ()),
         *([UCX] if "ucx" in told else []),
-        f"{OFI}assay_sctp",
+        # Where no rival uses MPI, the fair comparison is without it.
+        *(OFI + name for name, one in OURS.items() if one.rivals and set(one.rivals) <= set(RAW)),
         *RAW,
     ]
     over = {name: parse(name.removeprefix(OFI)) for name in names if name not in RAW}

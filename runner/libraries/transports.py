@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +22,6 @@ from typing import Any
 from runner.model import CannotRun, WrongUse
 
 OWN = "own"
-PROVIDERS = ("assay_tcp", "assay_sctp")
 UCX = "ucx"
 # Of libfabric itself, which has a semicolon where we have a plus: that would end a word of the shell.
 FABRIC = ("tcp", "tcp+ofi_rxm", "shm", "udp+ofi_rxd", "sockets")
@@ -44,30 +44,31 @@ SWITCHES = {
     "interface": r"[A-Za-z0-9_.-]+",
     "ip": r"[46]",
 }
-# And those of one (transports/<name>/provider.cpp).
-OF_ONE: dict[str, dict[str, str]] = {
-    "assay_tcp": {"nodelay": r"[01]", "cork": "", "streams": r"[0-9]+"},
-    "assay_sctp": {
-        "streams": r"[0-9]+",
-        "map": r"(tag_ctx|tag|ctx|single)",
-        "order": r"[01]",
-        "timeout": r"[0-9]+",
-        "mtu": r"[0-9]+",
-        "addresses": r"[0-9A-Za-z:._-]+",
-        "cmt": r"[01]",
-        # of a bad network: transports/wire/impairment.hpp
-        "loss": r"[0-9.]+",
-        "dup": r"[0-9.]+",
-        "reorder": r"[0-9.]+",
-        "corrupt": r"[0-9.]+",
-        "delay": r"[0-9.]+",
-        "rate": r"[0-9.]+",
-        "down": r"[0-9.]+:[0-9.]+(:[0-9]+)?",
-        "seed": r"[0-9]+",
-    },
-}
 
 
+@dataclass(frozen=True)
+class Provider:
+    """What transports/NAME/transport.toml says of the provider assay_NAME."""
+
+    switches: Mapping[str, str]  # as SWITCHES
+    rivals: tuple[str, ...]  # transports that it is measured beside
+    raw: str  # the program that measures the bare protocol; "" for none
+
+
+def _providers(folder: Path) -> dict[str, Provider]:
+    found = {}
+    for file in sorted(folder.glob("*/transport.toml")):
+        name = file.parent.name
+        with file.open("rb") as text:
+            about = tomllib.load(text)
+        raw = f"assay-bench-{name}" if (file.parent / "raw.cpp").exists() else ""
+        found[f"assay_{name}"] = Provider(about.get("switches", {}), tuple(about.get("rivals", ())), raw)
+    return found
+
+
+# Each folder of transports/ with a transport.toml is one.
+OURS = _providers(Path(__file__).resolve().parents[2] / "transports")
+PROVIDERS = tuple(OURS)
 NAMES = (OWN, *PROVIDERS, *FABRIC, UCX)
 
 
@@ -109,7 +110,7 @@ def parse(spec: str) -> Transport:
     if provider not in PROVIDERS:
         raise WrongUse(f"--transport {spec}: unknown{_near(provider, NAMES)}; use {_forms()}")
     switches = words.split("+") if colon else []
-    known = SWITCHES | OF_ONE[provider]
+    known = {**SWITCHES, **OURS[provider].switches}
     for word in switches:
         name, equal, value = word.partition("=")
         if name not in known:
@@ -190,4 +191,4 @@ def prove(transport: Transport, counters: Mapping[str, int], np: int) -> None:
     if not counters.get("endpoints"):
         raise CannotRun(f"the library never opened {transport.provider}: its traffic went elsewhere")
     if np > 1 and not counters.get("remote"):
-        raise CannotRun(f"nothing went over {transport.provider}: {counters['endpoints']} endpoints sent no segment")
+        raise CannotRun(f"nothing went over {transport.provider}: {counters['endpoints']} endpoints sent no frame")

@@ -80,8 +80,8 @@ def test_wrong_name_is_one_sentence(tmp_path: Path, environment: dict[str, str])
     done = assay(*RING, "--transport", "assay_tpc", "--out", tmp_path / "out", env=environment)
     assert done.returncode == 2
     assert done.stderr.splitlines() == [
-        "assay: --transport assay_tpc: unknown (did you mean assay_tcp?); use own, assay_tcp, assay_sctp, tcp, "
-        "tcp+ofi_rxm, shm, udp+ofi_rxd, sockets, ucx; those of ours take switches: assay_tcp:no_rma+eager=1024"
+        "assay: --transport assay_tpc: unknown (did you mean assay_tcp?); use own, assay_sctp, assay_tcp, tcp, "
+        "tcp+ofi_rxm, shm, udp+ofi_rxd, sockets, ucx; those of ours take switches: assay_sctp:no_rma+eager=1024"
     ]
     assert not (tmp_path / "out").exists()
 

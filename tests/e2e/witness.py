@@ -107,7 +107,7 @@ def check_sctp(file: Path, counted: Mapping[str, int], stream_map: str) -> dict[
         must(_fits(sent, *wanted), f"port {by}: {len(sent)} packets with {sum(sent)} bytes, not {wanted}")
     found = {by: _segments(_messages(one, initial[by])) for by, one in chunks.items()}
     for by, segments in found.items():
-        name = "wire_segments_sent" if by == here[0] else "wire_segments_received"
+        name = "wire_frames_sent" if by == here[0] else "wire_frames_received"
         must(len(segments) == counted[name], f"{len(segments)} segments are not {name}, {counted[name]}")
         _check_streams(segments, stream_map)
     return found
@@ -261,7 +261,7 @@ def check_tcp(file: Path, counted: Mapping[str, int]) -> dict[str, list[Segment]
             segments.append(Segment(head, size, payload=stream[at : at + size]))
             at += size
         must(at == len(stream), "the end of a segment is missing")
-        must(len(segments) == counted[f"wire_segments_{name}"], f"{len(segments)} segments are not what was counted")
+        must(len(segments) == counted[f"wire_frames_{name}"], f"{len(segments)} segments are not what was counted")
     return found
 
 

@@ -2,7 +2,7 @@
 // soon as it may, so that whoever still reads or writes there is caught, and knows which reports cannot be.
 #pragma once
 #include "tests/fuzz/script.hpp"
-#include "transports/wire/wire.hpp"
+#include "transports/net/wire.hpp"
 
 #include <algorithm>
 #include <array>
@@ -14,11 +14,11 @@
 
 namespace assay::fuzz {
 
-class program final : public wire::sink {
+class program final : public net::sink {
 public:
-    struct segment {
-        wire::peer from;
-        std::array<std::byte, wire::head_size> head;
+    struct frame {
+        net::peer from;
+        std::array<std::byte, net::head_size> head;
         std::uint64_t size;
         std::size_t room; // for so much of the payload, in `memory`
         std::unique_ptr<std::byte[]> memory;
@@ -27,9 +27,9 @@ public:
 
     explicit program(script& says) : says_(says) {}
 
-    wire::placement begun(wire::peer from, std::byte const* head, std::uint64_t size) override {
+    net::destination begun(net::peer from, std::byte const* head, std::uint64_t size) override {
         static constexpr std::size_t rooms[] = {0, 5, 4096, std::size_t{1} << 17};
-        auto it = std::make_unique<segment>();
+        auto it = std::make_unique<frame>();
         it->from = from;
         std::memcpy(it->head.data(), head, it->head.size());
         it->size = size;
@@ -45,9 +45,9 @@ public:
         if (on_begun) on_begun(*token);
         return {places_, token};
     }
-    void arrived(wire::peer from, void* token) override {
+    void arrived(net::peer from, void* token) override {
         auto const it = end(token);
-        must(it->from == from, "a segment arrives from somebody else");
+        must(it->from == from, "a frame arrives from somebody else");
         if (on_arrived) on_arrived(*it);
         react(from);
     }
@@ -57,19 +57,19 @@ public:
         must(error != 0, "a failure without a reason");
         free(token);
     }
-    void closed(wire::peer which, int) override {
+    void closed(net::peer which, int) override {
         if (on_closed) on_closed(which);
         react(which);
     }
 
-    void send(wire::wire& over, wire::peer to, std::size_t size, wire::memory how, wire::lane const& where) {
+    void send(net::wire& over, net::peer to, std::size_t size, net::memory how, net::flow const& where) {
         auto made = std::make_unique<std::byte[]>(size);
         auto* const data = made.get();
         out_.emplace(data, std::move(made));
-        std::array<std::byte, wire::head_size> const head{};
+        std::array<std::byte, net::head_size> const head{};
         iovec const pieces[] = {{data, size / 3}, {data + size / 3, size - size / 3}};
         if (over.send(to, head.data(), pieces, where, how, data)) free(data);
-        else must(how == wire::memory::borrow, "what was to be copied is borrowed");
+        else must(how == net::memory::borrow, "what was to be copied is borrowed");
     }
     // Memory that a payload goes to vanishes, when from(token) has been told.
     void withdraw(std::function<void(void*)> const& from) {
@@ -81,34 +81,34 @@ public:
             return;
         }
     }
-    void withdraw(wire::wire& over) {
+    void withdraw(net::wire& over) {
         withdraw([&over](void* token) { over.withdraw(token); });
     }
     // When the wire is gone.
     void nothing_is_left() const {
-        must(in_.empty(), "a segment that has begun neither arrives nor is lost");
-        must(out_.empty(), "a segment is neither sent nor failed");
+        must(in_.empty(), "a frame that has begun neither arrives nor is lost");
+        must(out_.empty(), "a frame is neither sent nor failed");
     }
 
-    std::function<void(segment const&)> on_begun, on_arrived;
-    std::function<void(wire::peer)> on_closed, on_turn; // on_turn: from within a report, what a program may call there
+    std::function<void(frame const&)> on_begun, on_arrived;
+    std::function<void(net::peer)> on_closed, on_turn; // on_turn: from within a report, what a program may call there
 
 private:
-    std::unique_ptr<segment> end(void* token) {
+    std::unique_ptr<frame> end(void* token) {
         auto const at = in_.find(token);
-        must(at != in_.end(), "the end of a segment that has not begun");
+        must(at != in_.end(), "the end of a frame that has not begun");
         auto it = std::move(at->second);
         in_.erase(at);
         return it;
     }
     void free(void* token) { must(out_.erase(token) == 1, "memory that is free is freed"); }
-    void react(wire::peer who) {
+    void react(net::peer who) {
         if (on_turn && says_.below(4) == 3) on_turn(who);
     }
 
     script& says_;
     std::array<iovec, 3> places_{};
-    std::map<void*, std::unique_ptr<segment>> in_;
+    std::map<void*, std::unique_ptr<frame>> in_;
     std::map<void*, std::unique_ptr<std::byte[]>> out_;
 };
 

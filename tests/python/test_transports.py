@@ -44,7 +44,7 @@ def test_names_go_both_ways(spec: str, name: str) -> None:
     ("spec", "part"),
     [
         ("assay_tpc", "did you mean assay_tcp?"),
-        ("rxm", "use own, assay_tcp"),
+        ("rxm", "use own, assay_sctp, assay_tcp"),
         ("tcp:no_rma", "unknown"),
         ("", "unknown"),
         ("own:no_rma", "unknown"),
@@ -72,11 +72,23 @@ def test_switches_are_those_of_the_provider() -> None:
     folder = Path(__file__).resolve().parents[2] / "transports"
     for name in transports.SWITCHES:
         assert f'"{name}"' in (folder / "core" / "settings.cpp").read_text()
-    for provider, switches in transports.OF_ONE.items():
-        source = (folder / provider.removeprefix("assay_") / "provider.cpp").read_text()
-        source += (folder / "wire" / "impairment.cpp").read_text()
-        for name in switches:
+    for provider, about in transports.OURS.items():
+        source = (folder / provider.removeprefix("assay_") / "transport.cpp").read_text()
+        source += (folder / "net" / "impairment.cpp").read_text()
+        for name in about.switches:
             assert f'"{name}"' in source
+
+
+def test_a_transport_is_a_folder_with_a_table(tmp_path: Path) -> None:
+    assert list(transports.OURS) == ["assay_sctp", "assay_tcp"]
+    for name in ("slow", "fast"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "slow" / "transport.toml").write_text('rivals = ["tcp"]\n[switches]\ndelay = "[0-9]+"\n')
+    (tmp_path / "slow" / "raw.cpp").touch()
+    (tmp_path / "fast" / "CMakeLists.txt").touch()  # not one yet
+    assert transports._providers(tmp_path) == {
+        "assay_slow": transports.Provider({"delay": "[0-9]+"}, ("tcp",), "assay-bench-slow")
+    }
 
 
 @pytest.mark.parametrize(

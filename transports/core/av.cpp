@@ -32,7 +32,7 @@ int bind(fid* it, fid* to, std::uint64_t) {
     return 0;
 }
 
-fi_addr_t add(address_vector& av, wire::address const& where) {
+fi_addr_t add(address_vector& av, net::address const& where) {
     fi_addr_t const number = av.entries.size();
     av.entries.push_back(where);
     av.first.try_emplace(where, number);
@@ -40,7 +40,7 @@ fi_addr_t add(address_vector& av, wire::address const& where) {
 }
 
 // Returns how many were inserted; with events, 0: the number comes with the event.
-int insert_all(address_vector& av, std::vector<wire::address> const& given, fi_addr_t* numbers, std::uint64_t flags,
+int insert_all(address_vector& av, std::vector<net::address> const& given, fi_addr_t* numbers, std::uint64_t flags,
                void* context) {
     auto* const errors = flags & FI_SYNC_ERR ? static_cast<int*>(context) : nullptr;
     int done = 0;
@@ -62,7 +62,7 @@ int insert(fid_av* it, void const* addresses, std::size_t count, fi_addr_t* numb
     return guarded([&] {
         auto& av = of(it);
         locked const lock(av.in->mutex);
-        std::vector<wire::address> given;
+        std::vector<net::address> given;
         auto const* at = static_cast<char const*>(addresses);
         // All of one kind: what cannot be read has the size of the one before it.
         std::size_t size = sizeof(sockaddr_in);
@@ -75,12 +75,12 @@ int insert(fid_av* it, void const* addresses, std::size_t count, fi_addr_t* numb
     });
 }
 
-wire::address resolve(char const* node, char const* service) {
+net::address resolve(char const* node, char const* service) {
     addrinfo wish{};
     wish.ai_socktype = SOCK_STREAM;
     addrinfo* found = nullptr;
     if (getaddrinfo(node, service, &wish, &found) != 0 || !found) return {};
-    wire::address result(reinterpret_cast<char const*>(found->ai_addr), found->ai_addrlen);
+    net::address result(reinterpret_cast<char const*>(found->ai_addr), found->ai_addrlen);
     freeaddrinfo(found);
     return address_from(result.data());
 }
@@ -138,7 +138,7 @@ fi_ops_av ops{sizeof(fi_ops_av), insert, insert_service, not_offered, remove, lo
 
 } // namespace
 
-wire::address address_from(void const* bytes) {
+net::address address_from(void const* bytes) {
     if (!bytes) return {};
     sa_family_t family{};
     std::memcpy(&family, static_cast<char const*>(bytes) + offsetof(sockaddr, sa_family), sizeof family);
@@ -153,7 +153,7 @@ wire::address address_from(void const* bytes) {
     return {};
 }
 
-std::string to_text(wire::address const& where) {
+std::string to_text(net::address const& where) {
     if (where.empty()) return "none";
     char host[INET6_ADDRSTRLEN] = "";
     if (where.size() == sizeof(sockaddr_in)) {

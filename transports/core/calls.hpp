@@ -10,7 +10,7 @@ template <typename Function> ssize_t on(fid_ep* it, Function function) noexcept 
     return guarded([&]() -> ssize_t {
         auto& one = endpoint_of(it);
         std::unique_lock lock(one.in.mutex, std::defer_lock);
-        if (configured().planted != fault::unlocked) lock.lock();
+        if (!net::planted(fault::unlocked)) lock.lock();
         if (!one.ready()) return -FI_EOPBADSTATE;
         return function(one);
     });

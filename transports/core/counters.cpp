@@ -12,7 +12,7 @@ std::string file_of_endpoint(std::string const& folder, char const* provider, un
            ending;
 }
 
-void traffic::write(wire::counters const& wire, bool closed) const {
+void traffic::write(net::counters const& wire, bool closed) const {
     if (path.empty()) return;
     auto const unfinished = path + ".new";
     auto* const file = std::fopen(unfinished.c_str(), "we");
@@ -35,8 +35,8 @@ void traffic::write(wire::counters const& wire, bool closed) const {
     entry("credits", credits);
     entry("cut", cut);
     entry("failed", failed);
-    entry("wire_segments_sent", wire.segments_sent);
-    entry("wire_segments_received", wire.segments_received);
+    entry("wire_frames_sent", wire.frames_sent);
+    entry("wire_frames_received", wire.frames_received);
     entry("wire_bytes_sent", wire.bytes_sent);
     entry("wire_bytes_received", wire.bytes_received);
     entry("wire_connections", wire.connections);

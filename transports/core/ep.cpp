@@ -1,6 +1,6 @@
 #include "transports/core/ep.hpp"
 
-#include "transports/wire/linger.hpp"
+#include "transports/net/linger.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -122,10 +122,11 @@ endpoint::endpoint(domain& domain, fi_info const& info)
       receive_flags_(info.rx_attr ? info.rx_attr->op_flags : 0) {
     static std::atomic<unsigned> made{0};
     auto const number = made++;
-    auto set = configured();
-    if (!set.pcap.empty()) set.pcap = file_of_endpoint(set.pcap, provider_name, number, ".pcap");
-    wire_ = make_wire(*this, set);
-    name_ = wire_->listen(info.src_addr ? address_from(info.src_addr) : default_address(set));
+    auto const& set = configured();
+    auto how = set.wire;
+    if (!set.pcap.empty()) how.pcap = file_of_endpoint(set.pcap, provider_name, number, ".pcap");
+    wire_ = transport.make(*this, how);
+    name_ = wire_->listen(info.src_addr ? address_from(info.src_addr) : transport.default_address(how));
     if (!set.counters.empty()) traffic_.path = file_of_endpoint(set.counters, provider_name, number, ".json");
     traffic_.write(wire_->counted(), false);
     ops = &assay::ofi::ops;
@@ -143,7 +144,7 @@ void endpoint::see_off() {
         auto const all = requests_.all();
         return std::count_if(all.begin(), all.end(), [](request const* one) { return one->injected; });
     };
-    wire::linger(wire_->wait_fd(), patience, waiting, [&] { progress(); });
+    net::linger(wire_->wait_fd(), patience, waiting, [&] { progress(); });
     wire_->flush(patience);
 }
 

@@ -9,12 +9,13 @@
 #include "transports/core/cq.hpp"
 #include "transports/core/domain.hpp"
 #include "transports/core/eq.hpp"
+#include "transports/core/faults.hpp"
 #include "transports/core/match.hpp"
 #include "transports/core/operation.hpp"
 #include "transports/core/packet.hpp"
 #include "transports/core/settings.hpp"
 #include "transports/core/table.hpp"
-#include "transports/wire/wire.hpp"
+#include "transports/net/transport.hpp"
 
 #include <array>
 #include <memory>
@@ -89,7 +90,7 @@ struct receive {
 
 // A message that comes in, or has come and waits for a receive.
 struct arrival {
-    wire::peer from = 0;
+    net::peer from = 0;
     packet head;
     receive* into = nullptr;
     pieces places;                     // in the receive's memory
@@ -113,14 +114,14 @@ struct atomic_request {
 // Something that goes out and is not complete.
 struct request {
     enum class kind { send, write, read, atomic } what = kind::send;
-    wire::peer to = 0;
+    net::peer to = 0;
     pieces memory;
     std::unique_ptr<std::byte[]> copy;
     void* context = nullptr;
     std::uint64_t flags = 0; // of the completion; they say which counter counts it, too
     bool report = true;
     bool injected = false; // complete for the program since the call that began it
-    unsigned queued = 0;   // segments that the wire has not finished with
+    unsigned queued = 0;   // frames that the wire has not finished with
     unsigned awaited = 0;  // answers
     unsigned coming = 0;   // of these: found, and on their way into the memory
     std::size_t got = 0;   // bytes found
@@ -130,7 +131,7 @@ struct request {
     std::uint64_t number = 0; // in requests_
 };
 
-class endpoint : public fid_ep, private wire::sink {
+class endpoint : public fid_ep, private net::sink {
 public:
     endpoint(domain& in, fi_info const& info);
     ~endpoint() override;
@@ -140,7 +141,7 @@ public:
     bool ready() const { return enabled_; }
     bool progress() { return wire_->poll(); }
     int wait_fd() const { return wire_->wait_fd(); }
-    wire::address const& name() const { return name_; }
+    net::address const& name() const { return name_; }
     int option(int name, void* value, std::size_t* size) const;
     int set_option(int name, void const* value, std::size_t size);
     int flags(std::uint64_t& which, bool set);
@@ -171,17 +172,17 @@ private:
     struct landing;
 
     // requests.cpp
-    bool find_peer(fi_addr_t number, wire::peer& found);
-    bool ready(wire::peer to);
-    bool dispatch(wire::peer to, packet& head, std::span<iovec const> payload, wire::memory how, void* token);
-    std::unique_ptr<request> begin(request::kind what, pieces const& memory, manner const& how, wire::peer to);
+    bool find_peer(fi_addr_t number, net::peer& found);
+    bool ready(net::peer to);
+    bool dispatch(net::peer to, packet& head, std::span<iovec const> payload, net::memory how, void* token);
+    std::unique_ptr<request> begin(request::kind what, pieces const& memory, manner const& how, net::peer to);
     void keep_copy(request& one);
     void launch(request& one, packet& head, pieces const& payload);
     void settle(request& one);
     void see_off();
-    void granted(wire::peer from, packet const& head);
+    void granted(net::peer from, packet const& head);
     void answered(request& one, int error);
-    request* find_request(wire::peer from, packet const& head) const;
+    request* find_request(net::peer from, packet const& head) const;
 
     // receives.cpp
     void give(arrival& message, receive& to);
@@ -189,40 +190,40 @@ private:
     void grant(arrival& message);
     void complete(arrival& message, int error);
     void release(receive& one);
-    void used_up(wire::peer from, packet const& head);
+    void used_up(net::peer from, packet const& head);
     ssize_t peek(bool with_tag, wanted const& what, manner const& how);
     ssize_t take_claimed(bool with_tag, pieces const& memory, manner const& how);
     receive* make_receive(bool with_tag, pieces const& memory, wanted const& what, manner const& how);
     void discard(arrival& message);
     void report(receive const& one, completion it);
     void end(receive& one, int error, fi_addr_t from);
-    fi_addr_t number_of(wire::peer who);
+    fi_addr_t number_of(net::peer who);
     posted<receive>& receives(bool with_tag) { return with_tag ? tagged_receives_ : plain_receives_; }
     unexpected<arrival>& messages(bool with_tag) { return with_tag ? tagged_messages_ : plain_messages_; }
 
     // progress.cpp
-    wire::placement begun(wire::peer from, std::byte const* head, std::uint64_t size) override;
-    void arrived(wire::peer from, void* token) override;
+    net::destination begun(net::peer from, std::byte const* head, std::uint64_t size) override;
+    void arrived(net::peer from, void* token) override;
     void lost(void* token) override;
     void sent(void* token) override;
     void failed(void* token, int error) override;
-    void closed(wire::peer which, int error) override;
-    arrival& match(wire::peer from, packet const& head);
-    void begun_message(wire::peer from, packet head, std::uint64_t size, landing& to);
-    void begun_bulk(wire::peer from, packet const& head, std::uint64_t size, landing& to);
-    void begun_found(wire::peer from, packet const& head, std::uint64_t size, landing& to);
-    void done(wire::peer from, packet const& head);
-    void begun_write(wire::peer from, packet const& head, std::uint64_t size, landing& to);
+    void closed(net::peer which, int error) override;
+    arrival& match(net::peer from, packet const& head);
+    void begun_message(net::peer from, packet head, std::uint64_t size, landing& to);
+    void begun_bulk(net::peer from, packet const& head, std::uint64_t size, landing& to);
+    void begun_found(net::peer from, packet const& head, std::uint64_t size, landing& to);
+    void done(net::peer from, packet const& head);
+    void begun_write(net::peer from, packet const& head, std::uint64_t size, landing& to);
     void begun_atomic(packet const& head, std::uint64_t size, landing& to);
-    void serve_read(wire::peer from, packet const& head);
-    void serve_atomic(wire::peer from, landing& what);
-    void written(wire::peer from, landing& what);
+    void serve_read(net::peer from, packet const& head);
+    void serve_atomic(net::peer from, landing& what);
+    void written(net::peer from, landing& what);
     void count(counter* which, int error) {
         if (which) ++(error ? which->bad : which->good);
     }
 
-    std::unique_ptr<wire::wire> wire_;
-    wire::address name_;
+    std::unique_ptr<net::wire> wire_;
+    net::address name_;
     address_vector* av_ = nullptr;
     completion_queue *send_queue_ = nullptr, *receive_queue_ = nullptr;
     event_queue* events_ = nullptr;
@@ -233,8 +234,8 @@ private:
     std::uint64_t send_flags_, receive_flags_;
     std::size_t least_ = default_least; // room that a multi-receive needs to go on
 
-    std::vector<peer_state> peers_;     // by wire::peer
-    std::vector<wire::peer> by_number_; // by fi_addr_t; any_peer: not looked up yet
+    std::vector<peer_state> peers_;     // by net::peer
+    std::vector<net::peer> by_number_; // by fi_addr_t; any_peer: not looked up yet
     posted<receive> plain_receives_, tagged_receives_;
     unexpected<arrival> plain_messages_, tagged_messages_;
     std::unordered_map<void const*, arrival*> claimed_; // by the context that claimed it
@@ -252,10 +253,8 @@ int query_atomic(fi_datatype type, fi_op op, fi_atomic_attr* about, std::uint64_
 int open_ep(domain& in, fi_info* info, fid_ep** made, void* context);
 inline endpoint& endpoint_of(fid_ep* it) { return static_cast<endpoint&>(*it); }
 
-// What a transport brings: its name, its own switches, and a wire. Defined by transports/<name>/provider.cpp.
+// The transport of this provider, and assay_NAME: transports/provider.cpp.
+extern net::transport const& transport;
 extern char const provider_name[];
-bool is_wire_switch(std::string_view name, std::string_view value);
-std::unique_ptr<wire::wire> make_wire(wire::sink& sink, settings const& how);
-wire::address default_address(settings const& how);
 
 } // namespace assay::ofi

@@ -102,7 +102,7 @@ bool format_fits(std::uint32_t format) {
     return format == FI_FORMAT_UNSPEC || format == FI_SOCKADDR || format == FI_SOCKADDR_IN || format == FI_SOCKADDR_IN6;
 }
 
-wire::address resolve(char const* node, char const* service, bool passive, bool numeric) {
+net::address resolve(char const* node, char const* service, bool passive, bool numeric) {
     addrinfo wish{};
     wish.ai_socktype = SOCK_STREAM;
     wish.ai_flags = (passive ? AI_PASSIVE : 0) | (numeric ? AI_NUMERICHOST : 0);
@@ -114,7 +114,7 @@ wire::address resolve(char const* node, char const* service, bool passive, bool 
 }
 
 // A socket address that says only which port: the interface is chosen here.
-wire::address somewhere(wire::address chosen, wire::address const& port) {
+net::address somewhere(net::address chosen, net::address const& port) {
     sockaddr_in to, from;
     if (port.size() != sizeof from || chosen.size() != sizeof to) return chosen;
     std::memcpy(&to, chosen.data(), sizeof to);
@@ -125,7 +125,7 @@ wire::address somewhere(wire::address chosen, wire::address const& port) {
 }
 
 // Memory that fi_freeinfo frees.
-void* duplicate(wire::address const& where) {
+void* duplicate(net::address const& where) {
     void* const copy = std::malloc(where.size());
     if (!copy) throw std::bad_alloc();
     where.copy(static_cast<char*>(copy), where.size());
@@ -213,8 +213,8 @@ int get_info(std::uint32_t version, char const* node, char const* service, std::
         if (!find_mr_mode(version, hints, set, mr_mode)) return -FI_ENODATA;
 
         bool const own = flags & FI_SOURCE; // node and service say where to listen, not whom to reach
-        auto source = default_address(set);
-        wire::address destination;
+        auto source = transport.default_address(set.wire);
+        net::address destination;
         if (node || service) {
             auto const where = resolve(node, service, own, flags & FI_NUMERICHOST);
             if (where.empty()) return -FI_ENODATA;

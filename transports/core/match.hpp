@@ -5,7 +5,7 @@
 // receive among messages, what fits is found by hash, so that long queues cost no search. Short queues are searched: that is
 // faster. tests/cpp/transports compares both with a matcher that does nothing but search.
 #pragma once
-#include "transports/core/settings.hpp"
+#include "transports/core/faults.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -142,7 +142,7 @@ private:
     using place = typename std::list<entry>::iterator;
 
     static bool older(entry const& a, entry const& b) {
-        return configured().planted == fault::wildcards_first ? a.what.from == any_peer : a.order < b.order;
+        return net::planted(fault::wildcards_first) ? a.what.from == any_peer : a.order < b.order;
     }
     void hash(place one) {
         auto const& what = one->what;

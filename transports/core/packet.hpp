@@ -1,11 +1,11 @@
-// What processes say to each other: the head of a segment. In this machine's byte order: both sides run the same code.
+// What processes say to each other: the head of a frame. In this machine's byte order: both sides run the same code.
 //
-// A message up to the eager limit is one segment, `message`. A longer one, or one that the receiver may have no room for,
+// A message up to the eager limit is one frame, `message`. A longer one, or one that the receiver may have no room for,
 // is announced by `offer`; when a receive matches it, the receiver answers `grant`, and `bulk` brings the data. Remote
 // memory is written by `write`, read by `read` and changed by `atomic`, whose payload is the operand and what to compare with.
 // `found` answers with what stood there, `done` says how a request ended.
 #pragma once
-#include "transports/wire/wire.hpp"
+#include "transports/net/wire.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -38,7 +38,7 @@ struct packet {
     std::int32_t status = 0; // done, found: an error number
     std::uint32_t unused2 = 0;
 };
-static_assert(sizeof(packet) == wire::head_size && std::is_trivially_copyable_v<packet>);
+static_assert(sizeof(packet) == net::head_size && std::is_trivially_copyable_v<packet>);
 
 inline packet understand(std::byte const* head) {
     packet p;

@@ -7,7 +7,7 @@
 
 namespace assay::ofi {
 
-// A segment that is arriving.
+// A frame that is arriving.
 struct endpoint::landing {
     packet head;
     arrival* message = nullptr;
@@ -18,7 +18,7 @@ struct endpoint::landing {
     int error = 0;
 };
 
-wire::placement endpoint::begun(wire::peer from, std::byte const* bytes, std::uint64_t size) {
+net::destination endpoint::begun(net::peer from, std::byte const* bytes, std::uint64_t size) {
     auto to = std::make_unique<landing>();
     to->head = understand(bytes);
     auto const& head = to->head;
@@ -38,7 +38,7 @@ wire::placement endpoint::begun(wire::peer from, std::byte const* bytes, std::ui
 }
 
 // A message, or the announcement of one, goes to the first receive that takes it; else it waits for one.
-arrival& endpoint::match(wire::peer from, packet const& head) {
+arrival& endpoint::match(net::peer from, packet const& head) {
     auto message = std::make_unique<arrival>();
     message->from = from;
     message->head = head;
@@ -54,7 +54,7 @@ arrival& endpoint::match(wire::peer from, packet const& head) {
     return *message.release();
 }
 
-void endpoint::begun_message(wire::peer from, packet head, std::uint64_t size, landing& to) {
+void endpoint::begun_message(net::peer from, packet head, std::uint64_t size, landing& to) {
     head.size = size;
     auto& message = match(from, head);
     if (!message.into && size > configured().window) message.error = FI_EOVERFLOW; // more than it had credit for
@@ -66,7 +66,7 @@ void endpoint::begun_message(wire::peer from, packet head, std::uint64_t size, l
 }
 
 // Nobody else may write there, and not twice.
-void endpoint::begun_bulk(wire::peer from, packet const& head, std::uint64_t size, landing& to) {
+void endpoint::begun_bulk(net::peer from, packet const& head, std::uint64_t size, landing& to) {
     auto* const message = granted_.find(head.other);
     if (!message || message->from != from || std::exchange(message->coming, true)) return;
     to.message = message;
@@ -74,7 +74,7 @@ void endpoint::begun_bulk(wire::peer from, packet const& head, std::uint64_t siz
     if (size != to.places.size()) to.error = FI_EIO;
 }
 
-void endpoint::begun_found(wire::peer from, packet const& head, std::uint64_t size, landing& to) {
+void endpoint::begun_found(net::peer from, packet const& head, std::uint64_t size, landing& to) {
     auto* const one = find_request(from, head);
     if (!one || !(one->flags & FI_READ)) return;
     to.answer = one;
@@ -82,7 +82,7 @@ void endpoint::begun_found(wire::peer from, packet const& head, std::uint64_t si
     if (!head.status) to.places = one->memory.part(static_cast<std::size_t>(head.data), static_cast<std::size_t>(size));
 }
 
-void endpoint::begun_write(wire::peer, packet const& head, std::uint64_t size, landing& to) {
+void endpoint::begun_write(net::peer, packet const& head, std::uint64_t size, landing& to) {
     to.head.size = size;
     auto* const place = find_memory(in, head.other, head.tag, size, FI_REMOTE_WRITE, to.error);
     if (!place) return;
@@ -98,7 +98,7 @@ void endpoint::withdraw(void* token) {
     wire_->withdraw(token);
 }
 
-void endpoint::arrived(wire::peer from, void* token) {
+void endpoint::arrived(net::peer from, void* token) {
     std::unique_ptr<landing> const owner(static_cast<landing*>(token));
     auto const& head = owner->head;
     switch (head.what) {
@@ -138,12 +138,12 @@ void endpoint::arrived(wire::peer from, void* token) {
 }
 
 // Not for what waits for data or for a grant.
-void endpoint::done(wire::peer from, packet const& head) {
+void endpoint::done(net::peer from, packet const& head) {
     auto* const one = find_request(from, head);
     if (one && !(one->flags & FI_READ) && !one->offered) answered(*one, head.status);
 }
 
-void endpoint::serve_read(wire::peer from, packet const& head) {
+void endpoint::serve_read(net::peer from, packet const& head) {
     packet answer;
     answer.what = kind::found;
     answer.id = head.id;
@@ -154,7 +154,7 @@ void endpoint::serve_read(wire::peer from, packet const& head) {
     count(remote_read_counter_, error);
     iovec const memory{place, place ? static_cast<std::size_t>(head.size) : 0};
     // A copy of what cannot go at once: later writes, and whoever takes the memory away, must not change the answer.
-    dispatch(from, answer, {&memory, 1}, wire::memory::copy, nullptr);
+    dispatch(from, answer, {&memory, 1}, net::memory::copy, nullptr);
 }
 
 namespace {
@@ -181,7 +181,7 @@ void endpoint::begun_atomic(packet const& head, std::uint64_t size, landing& to)
 }
 
 // The memory is looked for now: it may have been taken away while the operand came.
-void endpoint::serve_atomic(wire::peer from, landing& what) {
+void endpoint::serve_atomic(net::peer from, landing& what) {
     auto const& head = what.head;
     auto const type = static_cast<fi_datatype>(head.type);
     auto const op = static_cast<fi_op>(head.op);
@@ -199,22 +199,22 @@ void endpoint::serve_atomic(wire::peer from, landing& what) {
         if (how != form::plain) before = std::make_unique_for_overwrite<std::byte[]>(size);
         perform(type, op, size / size_of(type), target, operand,
                 how == form::comparing ? what.operands.get() + size : nullptr, before.get());
-        if (before && configured().planted == fault::atomic_late_fetch) std::memcpy(before.get(), target, size);
+        if (before && net::planted(fault::atomic_late_fetch)) std::memcpy(before.get(), target, size);
     }
     answer.status = what.error;
     count(how == form::plain ? remote_write_counter_ : remote_read_counter_, what.error);
     if (target && op != FI_ATOMIC_READ) count(in.regions.at(head.other)->writes, 0);
     iovec const memory{before.get(), before ? size : 0};
-    dispatch(from, answer, {&memory, 1}, wire::memory::copy, nullptr);
+    dispatch(from, answer, {&memory, 1}, net::memory::copy, nullptr);
 }
 
-void endpoint::written(wire::peer from, landing& what) {
+void endpoint::written(net::peer from, landing& what) {
     if (what.memory) std::erase_if(what.memory->arriving, [&](auto const& entry) { return entry.second == &what; });
     packet answer;
     answer.what = kind::done;
     answer.id = what.head.id;
     answer.status = what.error;
-    dispatch(from, answer, {}, wire::memory::copy, nullptr);
+    dispatch(from, answer, {}, net::memory::copy, nullptr);
     count(remote_write_counter_, what.error);
     if (!what.error && what.memory) count(what.memory->writes, 0);
     if (what.error || !(what.head.flags & has_data) || !receive_queue_) return;
@@ -257,7 +257,7 @@ void endpoint::failed(void* token, int error) {
 }
 
 // Nothing that waits for this peer can end well any more. What it has sent completely stays.
-void endpoint::closed(wire::peer which, int reason) {
+void endpoint::closed(net::peer which, int reason) {
     int const error = reason ? reason : FI_ECONNRESET;
     if (peers_.size() <= which) peers_.resize(which + 1);
     peers_[which].in_flight = peers_[which].owed = 0;

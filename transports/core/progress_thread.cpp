@@ -52,7 +52,7 @@ void progress_thread::run() {
         for (int k = 0; k < count; ++k)
             if (!events[static_cast<std::size_t>(k)].data.ptr) return; // end_
         locked const lock(in_.mutex);
-        if (configured().planted == fault::progress_asleep) continue;
+        if (net::planted(fault::progress_asleep)) continue;
         // All of them: one that an event was for may be gone since.
         for (auto* one : in_.endpoints) one->progress();
     }

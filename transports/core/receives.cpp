@@ -29,7 +29,7 @@ ssize_t endpoint::post(bool with_tag, pieces const& memory, std::uint64_t tag, s
     if (with_tag && how.flags & FI_CLAIM) return take_claimed(with_tag, memory, how);
     auto* const one = make_receive(with_tag, memory, what, how);
     auto& waiting = messages(with_tag);
-    bool const stale = configured().planted == fault::stale_rematch;
+    bool const stale = net::planted(fault::stale_rematch);
     while (auto* const message = waiting.find(what, [stale](arrival const& it) { return !stale || it.here; })) {
         waiting.remove(message);
         give(*message, *one);
@@ -74,7 +74,7 @@ void endpoint::grant(arrival& message) {
     head.id = message.head.id;
     head.size = message.places.size();
     if (head.size > 0) head.other = message.number = granted_.add(&message);
-    dispatch(message.from, head, {}, wire::memory::copy, nullptr);
+    dispatch(message.from, head, {}, net::memory::copy, nullptr);
     if (head.size == 0) complete(message, 0);
 }
 
@@ -93,7 +93,7 @@ void endpoint::complete(arrival& message, int error) {
     it.error = error ? error : it.cut > 0 ? FI_ETRUNC : 0;
     if (message.head.flags & has_data) it.flags |= FI_REMOTE_CQ_DATA;
     if (it.cut > 0) ++traffic_.cut;
-    if (configured().planted == fault::cq_wrong_length && it.size > 0) --it.size;
+    if (net::planted(fault::cq_wrong_length) && it.size > 0) --it.size;
     if (!error) used_up(message.from, message.head);
     --to.filling;
     bool const last = to.finished && to.filling == 0;
@@ -122,24 +122,24 @@ void endpoint::end(receive& one, int error, fi_addr_t from) {
 }
 
 // A message has left the memory that its sender counts on, or is known to have arrived.
-void endpoint::used_up(wire::peer from, packet const& head) {
+void endpoint::used_up(net::peer from, packet const& head) {
     if (head.flags & wants_done) {
         packet answer;
         answer.what = kind::done;
         answer.id = head.id;
-        dispatch(from, answer, {}, wire::memory::copy, nullptr);
+        dispatch(from, answer, {}, net::memory::copy, nullptr);
     }
     if (head.what != kind::message) return;
     auto& owed = peers_[from].owed;
-    owed += head.size + wire::head_size;
+    owed += head.size + net::head_size;
     if (owed < configured().window / 4) return;
     packet answer;
     answer.what = kind::credit;
     ++traffic_.credits;
-    dispatch(from, answer, {}, wire::memory::copy, nullptr);
+    dispatch(from, answer, {}, net::memory::copy, nullptr);
 }
 
-fi_addr_t endpoint::number_of(wire::peer who) {
+fi_addr_t endpoint::number_of(net::peer who) {
     if (!source_ || !av_) return FI_ADDR_NOTAVAIL;
     auto const& where = wire_->address_of(who);
     auto& number = peers_[who].number;
@@ -208,7 +208,7 @@ void endpoint::discard(arrival& message) {
         packet head;
         head.what = kind::grant;
         head.id = message.head.id;
-        dispatch(message.from, head, {}, wire::memory::copy, nullptr);
+        dispatch(message.from, head, {}, net::memory::copy, nullptr);
     }
     used_up(message.from, message.head);
 }

@@ -38,7 +38,7 @@ void pieces::load(std::byte* data) const {
     }
 }
 
-bool endpoint::find_peer(fi_addr_t number, wire::peer& found) {
+bool endpoint::find_peer(fi_addr_t number, net::peer& found) {
     if (!av_ || number >= av_->entries.size() || av_->entries[number].empty()) return false;
     if (by_number_.size() <= number) by_number_.resize(number + 1, any_peer);
     if (by_number_[number] == any_peer) by_number_[number] = wire_->reach(av_->entries[number]);
@@ -48,7 +48,7 @@ bool endpoint::find_peer(fi_addr_t number, wire::peer& found) {
 }
 
 // What is complete when its call returns must not wait for a connection: the program may never look for completions again.
-bool endpoint::ready(wire::peer to) {
+bool endpoint::ready(net::peer to) {
     if (wire_->ready(to)) return true;
     progress();
     return wire_->ready(to);
@@ -57,7 +57,7 @@ bool endpoint::ready(wire::peer to) {
 namespace {
 
 // Streams are told apart by what libfabric's clients put into tags: the context above, the tag of a message below.
-wire::lane lane_of(packet const& head) {
+net::flow flow_of(packet const& head) {
     auto const low = [](std::uint64_t bits) { return static_cast<std::uint32_t>(bits); };
     switch (head.what) {
     case kind::message: return {.context = low(head.tag >> 32), .tag = low(head.tag)};
@@ -75,8 +75,8 @@ wire::lane lane_of(packet const& head) {
 
 } // namespace
 
-// Every segment leaves here: it takes along what is owed to its receiver.
-bool endpoint::dispatch(wire::peer to, packet& head, std::span<iovec const> payload, wire::memory how, void* token) {
+// Every frame leaves here: it takes along what is owed to its receiver.
+bool endpoint::dispatch(net::peer to, packet& head, std::span<iovec const> payload, net::memory how, void* token) {
     if (peers_.size() <= to) peers_.resize(to + 1);
     auto& about = peers_[to];
     head.credit = static_cast<std::uint32_t>(std::min<std::uint64_t>(about.owed, ~std::uint32_t{0}));
@@ -85,10 +85,10 @@ bool endpoint::dispatch(wire::peer to, packet& head, std::span<iovec const> payl
         traffic_.next_note *= 2;
         traffic_.write(wire_->counted(), false);
     }
-    return wire_->send(to, &head, payload, lane_of(head), how, token);
+    return wire_->send(to, &head, payload, flow_of(head), how, token);
 }
 
-std::unique_ptr<request> endpoint::begin(request::kind what, pieces const& memory, manner const& how, wire::peer to) {
+std::unique_ptr<request> endpoint::begin(request::kind what, pieces const& memory, manner const& how, net::peer to) {
     auto one = std::make_unique<request>();
     one->what = what;
     one->to = to;
@@ -108,14 +108,14 @@ void endpoint::keep_copy(request& one) {
     one.memory.add({one.copy.get(), size});
 }
 
-// Sends a segment of a request. Memory that the caller wants back at once is copied, if the wire needs it for longer.
+// Sends a frame of a request. Memory that the caller wants back at once is copied, if the wire needs it for longer.
 void endpoint::launch(request& one, packet& head, pieces const& payload) {
-    if (!dispatch(one.to, head, payload.list(), wire::memory::borrow, &one)) ++one.queued;
+    if (!dispatch(one.to, head, payload.list(), net::memory::borrow, &one)) ++one.queued;
 }
 
 // Frees the request, and reports it, once nothing is to be expected any more.
 void endpoint::settle(request& one) {
-    bool const coming = one.coming > 0 && configured().planted != fault::answers_believed;
+    bool const coming = one.coming > 0 && !net::planted(fault::answers_believed);
     if (one.queued > 0 || one.awaited > 0 || coming) return;
     std::unique_ptr<request> const owner(&one);
     requests_.remove(one.number);
@@ -135,7 +135,7 @@ ssize_t endpoint::send(bool with_tag, pieces const& memory, std::uint64_t tag, m
     auto const& set = configured();
     bool const inject = how.flags & FI_INJECT;
     if (inject && memory.size() > set.inject) return -FI_EMSGSIZE;
-    wire::peer to = 0;
+    net::peer to = 0;
     if (!find_peer(how.peer, to)) return -FI_EINVAL;
     if (inject && !ready(to)) return -FI_EAGAIN;
     packet head;
@@ -146,7 +146,7 @@ ssize_t endpoint::send(bool with_tag, pieces const& memory, std::uint64_t tag, m
     bool const confirmed = how.flags & (FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE);
     if (confirmed) head.flags |= wants_done;
     auto& about = peers_[to];
-    auto const cost = memory.size() + wire::head_size;
+    auto const cost = memory.size() + net::head_size;
     traffic_.bytes += memory.size();
 
     auto one = begin(request::kind::send, memory, how, to);
@@ -161,7 +161,7 @@ ssize_t endpoint::send(bool with_tag, pieces const& memory, std::uint64_t tag, m
             head.id = one->number = requests_.add(one.get());
         }
         auto& it = *one.release();
-        if (inject) dispatch(to, head, memory.list(), wire::memory::copy, nullptr);
+        if (inject) dispatch(to, head, memory.list(), net::memory::copy, nullptr);
         else launch(it, head, memory);
         settle(it);
         return 0;
@@ -169,16 +169,16 @@ ssize_t endpoint::send(bool with_tag, pieces const& memory, std::uint64_t tag, m
     ++traffic_.offered;
     head.what = kind::offer;
     one->offered = true;
-    if (inject && memory.size() > 0 && set.planted != fault::inject_not_copied) keep_copy(*one);
+    if (inject && memory.size() > 0 && !net::planted(fault::inject_not_copied)) keep_copy(*one);
     one->awaited = 1;
     head.id = one->number = requests_.add(one.get());
-    dispatch(to, head, {}, wire::memory::copy, nullptr);
+    dispatch(to, head, {}, net::memory::copy, nullptr);
     (void)one.release(); // settle() frees it
     return 0;
 }
 
 // A receive has taken an offer: its data follows, as much of it as there is room for.
-void endpoint::granted(wire::peer from, packet const& head) {
+void endpoint::granted(net::peer from, packet const& head) {
     auto* const one = find_request(from, head);
     if (!one || !std::exchange(one->offered, false)) return;
     if (!one->lasting) --one->awaited;
@@ -193,9 +193,9 @@ void endpoint::granted(wire::peer from, packet const& head) {
 }
 
 // The request that an answer is for, if it waits for one from there. Peers are not believed: an answer may come twice.
-request* endpoint::find_request(wire::peer from, packet const& head) const {
+request* endpoint::find_request(net::peer from, packet const& head) const {
     auto* const one = requests_.find(head.id);
-    bool const waits = one && (one->awaited > one->coming || configured().planted == fault::answers_believed);
+    bool const waits = one && (one->awaited > one->coming || net::planted(fault::answers_believed));
     return waits && one->to == from ? one : nullptr;
 }
 
@@ -208,7 +208,7 @@ void endpoint::answered(request& one, int error) {
 ssize_t endpoint::write(pieces const& memory, std::span<fi_rma_iov const> remote, manner const& how) {
     auto const& set = configured();
     if (how.flags & FI_INJECT && memory.size() > set.inject) return -FI_EMSGSIZE;
-    wire::peer to = 0;
+    net::peer to = 0;
     if (!find_peer(how.peer, to) || remote.empty() || remote.size() > most_pieces) return -FI_EINVAL;
     if (how.flags & FI_INJECT && !ready(to)) return -FI_EAGAIN;
     auto one = begin(request::kind::write, memory, how, to);
@@ -238,7 +238,7 @@ ssize_t endpoint::write(pieces const& memory, std::span<fi_rma_iov const> remote
 }
 
 ssize_t endpoint::read(pieces const& memory, std::span<fi_rma_iov const> remote, manner const& how) {
-    wire::peer to = 0;
+    net::peer to = 0;
     if (!find_peer(how.peer, to) || remote.empty() || remote.size() > most_pieces) return -FI_EINVAL;
     auto one = begin(request::kind::read, memory, how, to);
     one->flags = FI_RMA | FI_READ;
@@ -255,17 +255,17 @@ ssize_t endpoint::read(pieces const& memory, std::span<fi_rma_iov const> remote,
         head.size = there.len;
         head.data = from; // comes back with the answer: where in the memory it goes
         ++traffic_.reads;
-        dispatch(to, head, {}, wire::memory::copy, nullptr);
+        dispatch(to, head, {}, net::memory::copy, nullptr);
         from += there.len;
     }
     return 0;
 }
 
-// One segment for each piece of remote memory: its part of the operand, and behind it that of what to compare with.
+// One frame for each piece of remote memory: its part of the operand, and behind it that of what to compare with.
 ssize_t endpoint::atomic_operation(atomic_request const& it, manner const& how) {
     auto const size = it.operand.size() + it.compare.size();
     if (how.flags & FI_INJECT && size > configured().inject) return -FI_EMSGSIZE;
-    wire::peer to = 0;
+    net::peer to = 0;
     if (!find_peer(how.peer, to)) return -FI_EINVAL;
     if (how.flags & FI_INJECT && !ready(to)) return -FI_EAGAIN;
     auto one = begin(request::kind::atomic, it.result, how, to);

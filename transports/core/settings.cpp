@@ -2,7 +2,6 @@
 
 #include "transports/core/ep.hpp"
 
-#include <charconv>
 #include <cstdlib>
 #include <rdma/fi_domain.h>
 #include <string_view>
@@ -16,20 +15,20 @@ bool apply(settings& to, std::string_view word) {
     auto const name = word.substr(0, equal);
     auto const value = equal == std::string_view::npos ? std::string_view{} : word.substr(equal + 1);
     if (equal != std::string_view::npos) {
-        if (name == "eager") return read_number(value, to.eager);
-        if (name == "credit") return read_number(value, to.window);
-        if (name == "inject") return read_number(value, to.inject);
+        if (name == "eager") return net::read_number(value, to.eager);
+        if (name == "credit") return net::read_number(value, to.window);
+        if (name == "inject") return net::read_number(value, to.inject);
         if (name == "interface") {
-            to.interface = value;
+            to.wire.interface = value;
             return !value.empty();
         }
         if (name == "ip") {
-            to.family = value == "4" ? AF_INET : AF_INET6;
+            to.wire.family = value == "4" ? AF_INET : AF_INET6;
             return value == "4" || value == "6";
         }
     }
-    if (is_wire_switch(name, value)) {
-        to.wire.insert_or_assign(std::string(name), std::string(value));
+    if (transport.takes(name, value)) {
+        to.wire.switches.insert_or_assign(std::string(name), std::string(value));
         return true;
     }
     if (equal != std::string_view::npos) return false;
@@ -58,12 +57,7 @@ bool apply(settings& to, std::string_view word) {
 
 } // namespace
 
-bool read_number(std::string_view text, std::size_t& value) {
-    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc{} && end == text.data() + text.size() && !text.empty();
-}
-
-settings read_settings(char const* switches, char const* fault_name, char const* counters, char const* pcap) {
+settings read_settings(char const* switches, char const* counters, char const* pcap) {
     settings found;
     if (counters) found.counters = counters;
     if (pcap) found.pcap = pcap;
@@ -75,24 +69,12 @@ settings read_settings(char const* switches, char const* fault_name, char const*
             found.wrong = "ASSAY_TRANSPORT: " + std::string(word) + " is no switch";
         left = end == std::string_view::npos ? std::string_view{} : left.substr(end + 1);
     }
-    if (fault_name) found.fault_name = fault_name;
-    std::string_view const name = found.fault_name;
-    if (name == "stale_rematch") found.planted = fault::stale_rematch;
-    else if (name == "inject_not_copied") found.planted = fault::inject_not_copied;
-    else if (name == "cq_wrong_length") found.planted = fault::cq_wrong_length;
-    else if (name == "wildcards_first") found.planted = fault::wildcards_first;
-    else if (name == "unlocked") found.planted = fault::unlocked;
-    else if (name == "answers_believed") found.planted = fault::answers_believed;
-    else if (name == "atomic_late_fetch") found.planted = fault::atomic_late_fetch;
-    else if (name == "access_unchecked") found.planted = fault::access_unchecked;
-    else if (name == "local_unchecked") found.planted = fault::local_unchecked;
-    else if (name == "progress_asleep") found.planted = fault::progress_asleep;
-    return found; // other names may be faults of another layer
+    return found;
 }
 
 settings const& configured() {
-    static settings const found = read_settings(std::getenv("ASSAY_TRANSPORT"), std::getenv("ASSAY_FAULT"),
-                                                std::getenv("ASSAY_COUNTERS"), std::getenv("ASSAY_PCAP"));
+    static settings const found = 
+        read_settings(std::getenv("ASSAY_TRANSPORT"), std::getenv("ASSAY_COUNTERS"), std::getenv("ASSAY_PCAP"));
     return found;
 }
 

@@ -1,7 +1,7 @@
 #include "transports/sctp/addresses.hpp"
 
 #include "transports/sctp/stack.hpp"
-#include "transports/wire/interfaces.hpp"
+#include "transports/net/interfaces.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -35,18 +35,18 @@ void append(std::vector<std::byte>& to, std::uint16_t kind, void const* value, s
 
 } // namespace
 
-std::vector<std::byte> as_parameters(std::span<wire::address const> addresses) {
+std::vector<std::byte> as_parameters(std::span<net::address const> addresses) {
     std::vector<std::byte> made;
     for (auto const& one : addresses) {
-        if (wire::as_sockaddr(one)->sa_family == AF_INET6)
+        if (net::as_sockaddr(one)->sa_family == AF_INET6)
             append(made, ipv6, &reinterpret_cast<sockaddr_in6 const*>(one.data())->sin6_addr, sizeof(in6_addr));
         else append(made, ipv4, &reinterpret_cast<sockaddr_in const*>(one.data())->sin_addr, sizeof(in_addr));
     }
     return made;
 }
 
-std::vector<wire::address> from_parameters(std::span<std::byte const> parameters, std::uint16_t port) {
-    std::vector<wire::address> found;
+std::vector<net::address> from_parameters(std::span<std::byte const> parameters, std::uint16_t port) {
+    std::vector<net::address> found;
     for (auto left = parameters; left.size() >= front && found.size() < most_addresses;) {
         auto const kind = read(left.data()), size = read(left.data() + 2);
         if (size < front || size > left.size()) break;
@@ -58,14 +58,14 @@ std::vector<wire::address> from_parameters(std::span<std::byte const> parameters
             std::memcpy(&one.sin_addr, value, sizeof one.sin_addr);
             auto const number = ntohl(one.sin_addr.s_addr);
             if (number != INADDR_ANY && number != INADDR_BROADCAST && !IN_MULTICAST(number))
-                found.push_back(wire::from_sockaddr(reinterpret_cast<sockaddr const*>(&one)));
+                found.push_back(net::from_sockaddr(reinterpret_cast<sockaddr const*>(&one)));
         } else if (kind == ipv6 && size == front + sizeof(in6_addr)) {
             sockaddr_in6 one{};
             one.sin6_family = AF_INET6;
             one.sin6_port = port;
             std::memcpy(&one.sin6_addr, value, sizeof one.sin6_addr);
             if (!IN6_IS_ADDR_UNSPECIFIED(&one.sin6_addr) && !IN6_IS_ADDR_MULTICAST(&one.sin6_addr))
-                found.push_back(wire::from_sockaddr(reinterpret_cast<sockaddr const*>(&one)));
+                found.push_back(net::from_sockaddr(reinterpret_cast<sockaddr const*>(&one)));
         }
         left = left.subspan(std::min(padded(size), left.size()));
     }

@@ -1,7 +1,7 @@
-// The segments of one association: how they go out in fragments, and how fragments become segments again.
+// The frames of one association: how they go out in fragments, and how fragments become frames again.
 #pragma once
 #include "transports/sctp/sctp.hpp"
-#include "transports/wire/pieces.hpp"
+#include "transports/net/pieces.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,10 +16,10 @@ namespace assay::sctp {
 
 // Before the data of each fragment, in this machine's byte order: both sides run the same code.
 struct front {
-    std::uint32_t number = 0;    // counts the segments whose order matters, and the others
+    std::uint32_t number = 0;    // counts the frames whose order matters, and the others
     std::uint32_t unordered = 0; // 1: of the others
-    std::uint64_t size = 0;      // of the payload of the whole segment
-    std::uint64_t from = 0;      // where in it this fragment begins; at 0 the head of the segment comes first
+    std::uint64_t size = 0;      // of the payload of the whole frame
+    std::uint64_t from = 0;      // where in it this fragment begins; at 0 the head of the frame comes first
 };
 
 inline std::uint64_t key_of(front const& it) { return std::uint64_t{it.unordered} << 32 | it.number; }
@@ -43,9 +43,9 @@ private:
     std::size_t size_ = 0, room_ = 0;
 };
 
-// A segment on its way out, with what is left of it.
+// A frame on its way out, with what is left of it.
 struct departing {
-    departing(front const& what, void const* head_bytes, std::span<iovec const> data, wire::lane const& by)
+    departing(front const& what, void const* head_bytes, std::span<iovec const> data, net::flow const& by)
         : next(what), where(by), payload(data) {
         next.size = payload.left();
         std::memcpy(head.data(), head_bytes, head.size());
@@ -61,9 +61,9 @@ struct departing {
     }
 
     front next;
-    wire::lane where;
-    std::array<std::byte, wire::head_size> head;
-    wire::outgoing payload;
+    net::flow where;
+    std::array<std::byte, net::head_size> head;
+    net::outgoing payload;
     void* token = nullptr;
 };
 
@@ -71,7 +71,7 @@ struct departing {
 // fragment, so that a long one holds up nothing.
 class departures {
 public:
-    void add(void const* head, std::span<iovec const> payload, wire::lane const& where) {
+    void add(void const* head, std::span<iovec const> payload, net::flow const& where) {
         front first;
         first.unordered = where.unordered ? 1 : 0;
         first.number = where.unordered ? next_unordered_++ : next_ordered_++;
@@ -79,18 +79,18 @@ public:
     }
     // The same where nothing is on its way and one fragment is enough: that is made at once, without a queue. False: it is not so.
     template <typename Pick>
-    bool add_whole(void const* head, std::span<iovec const> payload, wire::lane const& where, Pick pick) {
+    bool add_whole(void const* head, std::span<iovec const> payload, net::flow const& where, Pick pick) {
         front only;
-        std::size_t const front_size = sizeof only + wire::head_size;
-        only.size = wire::bytes_of(payload);
+        std::size_t const front_size = sizeof only + net::head_size;
+        only.size = net::bytes_of(payload);
         if (only.size > fragment_size - front_size || !empty()) return false;
         only.unordered = where.unordered ? 1 : 0;
         only.number = where.unordered ? next_unordered_++ : next_ordered_++;
         auto const size = static_cast<std::size_t>(only.size);
         auto* const bytes = fragment_.make(front_size + size);
         std::memcpy(bytes, &only, sizeof only);
-        std::memcpy(bytes + sizeof only, head, wire::head_size);
-        wire::gather(payload, bytes + front_size, size);
+        std::memcpy(bytes + sizeof only, head, net::head_size);
+        net::gather(payload, bytes + front_size, size);
         stream_ = pick(where);
         first_ = true;
         sent_ = 0;
@@ -104,7 +104,7 @@ public:
     bool empty() const { return ordered_.empty() && unordered_.empty() && rest() == 0; }
 
     // The fragment that is to be sent, with what is left of it; made when there is none. False: nothing to send.
-    // pick(lane) says its stream.
+    // pick(flow) says its stream.
     template <typename Pick> bool fill(Pick pick) {
         if (rest() > 0) return true;
         if (ordered_.empty() && unordered_.empty()) return false;
@@ -128,19 +128,19 @@ public:
     std::byte const* data() const { return fragment_.data() + sent_; }
     std::size_t rest() const { return fragment_.size() - sent_; }
     std::uint16_t stream() const { return stream_; }
-    bool first() const { return first_; } // of its segment
-    // So much of it has gone. Returns the token of the segment that has gone completely by that. Not earlier, though its memory
+    bool first() const { return first_; } // of its frame
+    // So much of it has gone. Returns the token of the frame that has gone completely by that. Not earlier, though its memory
     // is free: its sender may never poll again, and only what the stack has goes without.
     void* advance(std::size_t size) {
         sent_ += size;
         return rest() == 0 ? std::exchange(ending_, nullptr) : nullptr;
     }
-    // For a segment whose last fragment has been made, and has not gone.
+    // For a frame whose last fragment has been made, and has not gone.
     void tell_when_gone(void* token) { ending_ = token; }
 
     std::uint64_t waiting() const {
         std::uint64_t sum = rest();
-        each([&](departing const& one) { sum += one.payload.left() + wire::head_size; });
+        each([&](departing const& one) { sum += one.payload.left() + net::head_size; });
         return sum;
     }
     // Tokens of what has not gone.
@@ -163,23 +163,23 @@ private:
     message fragment_;
     std::size_t sent_ = 0;
     std::uint16_t stream_ = 0;
-    void* ending_ = nullptr; // token of the segment that ends with this fragment
+    void* ending_ = nullptr; // token of the frame that ends with this fragment
 };
 
-// A segment that is coming in.
+// A frame that is coming in.
 struct arriving {
-    std::array<std::byte, wire::head_size> head;
+    std::array<std::byte, net::head_size> head;
     std::uint64_t size = 0, received = 0;
     bool begun = false; // its place is known
     void* token = nullptr;
-    wire::incoming payload;
+    net::incoming payload;
     std::vector<std::byte> held; // what came before its turn
 };
 
 // What comes from one peer. Segments are begun, and end, in the order of their numbers.
 class arrivals {
 public:
-    // Begin(head, size) → wire::placement, End(token). False: it is no fragment, or one is missing.
+    // Begin(head, size) → net::destination, End(token). False: it is no fragment, or one is missing.
     template <typename Begin, typename End>
     bool take(std::byte const* data, std::size_t size, bool in_order, Begin begin, End end) {
         front what;
@@ -191,22 +191,22 @@ public:
         auto const ahead = static_cast<std::int32_t>(what.number - next_);
         bool const any_time = what.unordered || !in_order;
         if (!any_time && ahead < 0) return false;
-        if (what.from == 0 && size >= wire::head_size && what.size == size - wire::head_size &&
-            (any_time || ahead == 0) && !segments_.contains(key_of(what))) { // all of it, in its turn: nothing to keep
+        if (what.from == 0 && size >= net::head_size && what.size == size - net::head_size &&
+            (any_time || ahead == 0) && !frames_.contains(key_of(what))) { // all of it, in its turn: nothing to keep
             auto const placed = begin(data, what.size);
             void* const token = placed.token; // the places may be gone once they are full
-            wire::scatter(data + wire::head_size, size - wire::head_size, placed.places);
+            net::scatter(data + net::head_size, size - net::head_size, placed.places);
             end(token);
             if (!any_time) follow(begin, end);
             return true;
         }
-        auto const [at, fresh] = segments_.try_emplace(key_of(what));
+        auto const [at, fresh] = frames_.try_emplace(key_of(what));
         auto& one = at->second;
         if (fresh) {
-            if (what.from != 0 || size < wire::head_size) return false;
-            std::memcpy(one.head.data(), data, wire::head_size);
-            data += wire::head_size;
-            size -= wire::head_size;
+            if (what.from != 0 || size < net::head_size) return false;
+            std::memcpy(one.head.data(), data, net::head_size);
+            data += net::head_size;
+            size -= net::head_size;
             one.size = what.size;
         }
         if (what.from != one.received || what.size != one.size || size > one.size - one.received) return false;
@@ -223,16 +223,16 @@ public:
         return true;
     }
     template <typename Visit> void each_begun(Visit visit) {
-        for (auto& [key, one] : segments_)
+        for (auto& [key, one] : frames_)
             if (one.begun) visit(one);
     }
 
     std::vector<std::byte> partial; // of a message whose end has not come
-    std::uint64_t held = 0;         // segments that came before their turn
+    std::uint64_t held = 0;         // frames that came before their turn
 
 private:
     template <typename Begin> void start(arriving& one, Begin begin) {
-        wire::placement const placed = begin(one.head.data(), one.size);
+        net::destination const placed = begin(one.head.data(), one.size);
         one.token = placed.token;
         one.payload.expect(one.size, placed.places);
         one.begun = true;
@@ -240,8 +240,8 @@ private:
     // Those behind the one that has ended, which have come already.
     template <typename Begin, typename End> void follow(Begin begin, End end) {
         for (++next_;; ++next_) {
-            auto const next = segments_.find(next_);
-            if (next == segments_.end()) return;
+            auto const next = frames_.find(next_);
+            if (next == frames_.end()) return;
             auto& it = next->second;
             start(it, begin);
             it.payload.store(it.held.data(), it.held.size());
@@ -251,12 +251,12 @@ private:
         }
     }
     template <typename End> void finish(std::uint64_t key, End end) {
-        void* const token = segments_.at(key).token;
-        segments_.erase(key);
+        void* const token = frames_.at(key).token;
+        frames_.erase(key);
         end(token);
     }
 
-    std::unordered_map<std::uint64_t, arriving> segments_;
+    std::unordered_map<std::uint64_t, arriving> frames_;
     std::uint32_t next_ = 0;
 };
 

@@ -1,6 +1,6 @@
 #include "transports/sctp/datagrams.hpp"
 
-#include "transports/wire/interfaces.hpp"
+#include "transports/net/interfaces.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,9 +16,9 @@
 namespace assay::sctp {
 namespace {
 
-using wire::address;
-using wire::as_sockaddr;
-using wire::length;
+using net::address;
+using net::as_sockaddr;
+using net::length;
 
 constexpr std::size_t longest = 64 * 1024;
 constexpr unsigned batch = 8, batches = 8; // packets of one call of the system, and calls of one receive()
@@ -71,7 +71,7 @@ datagrams::datagrams(address const& where) {
         errno = error;
         fail("bind");
     }
-    self_ = wire::bound_to(fd_);
+    self_ = net::bound_to(fd_);
     enlarge(fd_, SO_RCVBUFFORCE, SO_RCVBUF);
     enlarge(fd_, SO_SNDBUFFORCE, SO_SNDBUF);
     int const on = 1; // errors come with the address that they are about
@@ -165,7 +165,7 @@ void datagrams::note_errors() {
             sock_extended_err error{};
             std::memcpy(&error, CMSG_DATA(one), sizeof error);
             if (error.ee_errno == ECONNREFUSED)
-                refused_.push_back(wire::from_sockaddr(reinterpret_cast<sockaddr const*>(&about)));
+                refused_.push_back(net::from_sockaddr(reinterpret_cast<sockaddr const*>(&about)));
         }
     }
 }

@@ -1,6 +1,6 @@
 // A UDP socket that packets go through.
 #pragma once
-#include "transports/wire/pcap.hpp"
+#include "transports/net/pcap.hpp"
 
 #include <array>
 #include <functional>
@@ -14,25 +14,25 @@ namespace assay::sctp {
 
 class datagrams {
 public:
-    using taker = std::function<void(wire::address const& from, std::byte* packet, std::size_t size)>;
+    using taker = std::function<void(net::address const& from, std::byte* packet, std::size_t size)>;
 
-    explicit datagrams(wire::address const& where); // throws std::system_error
+    explicit datagrams(net::address const& where); // throws std::system_error
     ~datagrams();
     datagrams(datagrams const&) = delete;
     datagrams& operator=(datagrams const&) = delete;
 
     int fd() const { return fd_; }
-    wire::address const& self() const { return self_; }
+    net::address const& self() const { return self_; }
 
     // All that leave and come go to this file, too.
-    void show(std::shared_ptr<wire::pcap> file) { shown_ = std::move(file); }
+    void show(std::shared_ptr<net::pcap> file) { shown_ = std::move(file); }
 
     // What the system does not take is lost, as on the way.
-    void send(wire::address const& to, std::byte const* packet, std::size_t size);
+    void send(net::address const& to, std::byte const* packet, std::size_t size);
     // Takes what is there: all, but not for ever, or a single packet where it looks as if one were all. Returns whether there was any.
     bool receive(bool all, taker const& take);
     // Peers at whose address nobody listens, as the system was told since the last call.
-    std::vector<wire::address> take_refused() { return std::exchange(refused_, {}); }
+    std::vector<net::address> take_refused() { return std::exchange(refused_, {}); }
 
     std::uint64_t sent = 0, sent_bytes = 0, received = 0, received_bytes = 0;
 
@@ -43,14 +43,14 @@ private:
     void note_errors();
 
     int fd_ = -1;
-    wire::address self_, last_from_;
-    std::vector<wire::address> refused_;
-    std::shared_ptr<wire::pcap> shown_;
+    net::address self_, last_from_;
+    std::vector<net::address> refused_;
+    std::shared_ptr<net::pcap> shown_;
     // Calls that found one packet each. Asking for several costs more than asking for one, and less than asking for each.
     unsigned in_a_row_ = 0;
 };
 
 // The largest packet that reaches an address in one piece, and in an IP packet of at most `limit` bytes (0: any).
-std::size_t path_mtu(wire::address const& to, std::size_t limit);
+std::size_t path_mtu(net::address const& to, std::size_t limit);
 
 } // namespace assay::sctp

@@ -4,8 +4,9 @@
 #include "transports/sctp/association.hpp"
 #include "transports/sctp/datagrams.hpp"
 #include "transports/sctp/stack.hpp"
-#include "transports/wire/interfaces.hpp"
-#include "transports/wire/linger.hpp"
+#include "transports/net/fault.hpp"
+#include "transports/net/interfaces.hpp"
+#include "transports/net/linger.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -22,9 +23,9 @@ namespace assay::sctp {
 namespace {
 
 using std::chrono::milliseconds;
-using wire::address;
-using wire::memory;
-using wire::peer;
+using net::address;
+using net::memory;
+using net::peer;
 
 constexpr int messages_per_poll = 64;
 constexpr milliseconds farewell{500};                                   // for peers to take note that a wire is closed
@@ -59,16 +60,16 @@ sockaddr_conn sconn_of(void* name, in_port_t port) {
     return made;
 }
 
-class sctp_wire final : public wire::wire, private client {
+class sctp_wire final : public net::wire, private client {
 public:
-    sctp_wire(::assay::wire::sink& sink, options const& how);
+    sctp_wire(net::sink& sink, options const& how);
     ~sctp_wire() override;
 
     address listen(address const& where) override;
     peer reach(address const& where) override;
     address const& address_of(peer who) const override;
     bool ready(peer to) override;
-    bool send(peer to, void const* head, std::span<iovec const> payload, ::assay::wire::lane const& where, memory how,
+    bool send(peer to, void const* head, std::span<iovec const> payload, net::flow const& where, memory how,
               void* token) override;
     void withdraw(void* token) override;
     bool poll() override;
@@ -77,7 +78,7 @@ public:
     std::uint64_t backlog(peer to) const override {
         return to < peers_.size() && peers_[to].link ? peers_[to].link->out.waiting() : 0;
     }
-    ::assay::wire::counters const& counted() const override;
+    net::counters const& counted() const override;
 
 private:
     // Of an association, from the moment it is wanted.
@@ -104,7 +105,7 @@ private:
     };
     // What came to this wire's own address.
     struct to_itself {
-        std::array<std::byte, ::assay::wire::head_size> head;
+        std::array<std::byte, net::head_size> head;
         std::vector<std::byte> payload;
     };
 
@@ -141,17 +142,17 @@ private:
     void settle_broken();
     void finish(peer who, int error);
     void deliver_to_itself();
-    std::uint16_t stream_of(association const& by, ::assay::wire::lane const& where) const;
+    std::uint16_t stream_of(association const& by, net::flow const& where) const;
     std::uint64_t unacknowledged();
     peer_state& about(peer who);
     void part();
 
-    ::assay::wire::sink& sink_;
+    net::sink& sink_;
     options how_;
     stack& stack_ = stack::instance();
     struct socket* socket_ = nullptr;
     std::vector<std::unique_ptr<datagrams>> datagrams_; // one for each of our addresses
-    std::unique_ptr<::assay::wire::bad_network> network_;
+    std::unique_ptr<net::bad_network> network_;
     int epoll_ = -1, event_ = -1;
     mutable bool watched_ = false;
     bool woken_ = false;
@@ -167,12 +168,12 @@ private:
     std::deque<to_itself> to_itself_;
     peer self_ = ~peer{0};
     std::vector<std::byte> scratch_;
-    mutable ::assay::wire::counters counted_;
+    mutable net::counters counted_;
     bool moved_ = false;
 };
 
-sctp_wire::sctp_wire(::assay::wire::sink& sink, options const& how) : sink_(sink), how_(how), scratch_(fragment_size) {
-    if (how.network.any()) network_ = std::make_unique<::assay::wire::bad_network>(how.network);
+sctp_wire::sctp_wire(net::sink& sink, options const& how) : sink_(sink), how_(how), scratch_(fragment_size) {
+    if (how.network.any()) network_ = std::make_unique<net::bad_network>(how.network);
     epoll_ = epoll_create1(EPOLL_CLOEXEC);
     event_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     epoll_event event{.events = EPOLLIN, .data = {}};
@@ -184,7 +185,7 @@ template <typename Value> void sctp_wire::set(int option, Value const& value) {
 }
 
 address sctp_wire::listen(address const& where) {
-    address const at = where.empty() ? ::assay::wire::any_port() : where;
+    address const at = where.empty() ? net::any_port() : where;
     std::unique_lock lock(stack_.mutex);
     bool const several = !how_.others.empty();
     // There is no option for it: sockets take what the system has.
@@ -253,7 +254,7 @@ address sctp_wire::listen(address const& where) {
         }
     }
     std::vector<address> ours;
-    auto const file = how_.pcap.empty() ? nullptr : std::make_shared<::assay::wire::pcap>(how_.pcap);
+    auto const file = how_.pcap.empty() ? nullptr : std::make_shared<net::pcap>(how_.pcap);
     for (auto const& one : datagrams_) {
         ours.push_back(one->self());
         one->show(file);
@@ -357,7 +358,7 @@ std::vector<void*> sctp_wire::learn(peer from, std::span<std::byte const> parame
     others.clear();
     std::vector<void*> names;
     unsigned number = 0;
-    if (how_.planted != fault::deaf_to_paths)
+    if (!net::planted(fault::deaf_to_paths))
         for (auto const& where : from_parameters(parameters, port_of(paths_[from].where))) {
             auto const known = by_address_.size();
             auto const one = find_path(where);
@@ -512,10 +513,10 @@ bool sctp_wire::ready(peer to) {
     return link.up || it.broken;
 }
 
-std::uint16_t sctp_wire::stream_of(association const& by, ::assay::wire::lane const& where) const {
+std::uint16_t sctp_wire::stream_of(association const& by, net::flow const& where) const {
     if (where.control || by.streams < 2) return 0;
     std::uint64_t mixed = 0;
-    switch (how_.planted == fault::one_stream ? stream_map::single : how_.map) {
+    switch (net::planted(fault::one_stream) ? stream_map::single : how_.map) {
     case stream_map::tag_and_context: mixed = std::uint64_t{where.context} << 32 | where.tag; break;
     case stream_map::tag: mixed = where.tag; break;
     case stream_map::context: mixed = where.context; break;
@@ -525,9 +526,9 @@ std::uint16_t sctp_wire::stream_of(association const& by, ::assay::wire::lane co
     return static_cast<std::uint16_t>(1 + (mixed >> 32) % (by.streams - 1u));
 }
 
-bool sctp_wire::send(peer to, void const* head, std::span<iovec const> payload, ::assay::wire::lane const& where,
+bool sctp_wire::send(peer to, void const* head, std::span<iovec const> payload, net::flow const& where,
                      memory how, void* token) {
-    ++counted_.segments_sent;
+    ++counted_.frames_sent;
     if (to == self_) {
         auto& kept = to_itself_.emplace_back();
         std::memcpy(kept.head.data(), head, kept.head.size());
@@ -540,7 +541,7 @@ bool sctp_wire::send(peer to, void const* head, std::span<iovec const> payload, 
     auto* link = about(to).link.get();
     if (!link) link = connect(to);
     bool const at_once = link->up && link->out.empty() && !peers_[to].broken;
-    auto const pick = [&](::assay::wire::lane const& lane) { return stream_of(*link, lane); };
+    auto const pick = [&](net::flow const& flow) { return stream_of(*link, flow); };
     if (!at_once || !link->out.add_whole(head, payload, where, pick)) link->out.add(head, payload, where);
     if (at_once) push(to);
     if (link->out.empty()) return true;
@@ -560,10 +561,10 @@ void sctp_wire::push(peer to) {
     auto& one = *peers_[to].link;
     auto& to_send = one.out;
     if (!one.up || one.leaving || peers_[to].broken) return;
-    auto const pick = [&](::assay::wire::lane const& where) { return stream_of(one, where); };
+    auto const pick = [&](net::flow const& where) { return stream_of(one, where); };
     while (to_send.fill(pick)) {
         void* gone = nullptr;
-        if (how_.planted == fault::lost_fragment && !to_send.first()) gone = to_send.advance(to_send.rest());
+        if (net::planted(fault::lost_fragment) && !to_send.first()) gone = to_send.advance(to_send.rest());
         else {
             auto const sent = hand_over(one);
             if (sent <= 0) {
@@ -641,10 +642,10 @@ void sctp_wire::deliver_to_itself() {
     for (auto left = to_itself_.size(); left > 0; --left) {
         auto const it = std::move(to_itself_.front());
         to_itself_.pop_front();
-        ++counted_.segments_received;
+        ++counted_.frames_received;
         auto const placed = sink_.begun(self_, it.head.data(), it.payload.size());
         auto* const token = placed.token;
-        ::assay::wire::incoming place;
+        net::incoming place;
         place.expect(it.payload.size(), placed.places);
         place.store(it.payload.data(), it.payload.size());
         sink_.arrived(self_, token);
@@ -730,11 +731,11 @@ void sctp_wire::data(peer who, std::byte const* bytes, std::size_t size, bool la
         size = whole.size();
     }
     auto const held = in.held;
-    bool const in_order = how_.ordered && how_.planted != fault::overtaking;
+    bool const in_order = how_.ordered && !net::planted(fault::overtaking);
     bool const good = in.take(
         bytes, size, in_order,
         [&](std::byte const* head, std::uint64_t length) {
-            ++counted_.segments_received;
+            ++counted_.frames_received;
             return sink_.begun(who, head, length);
         },
         [&](void* token) { sink_.arrived(who, token); });
@@ -794,11 +795,11 @@ std::uint64_t sctp_wire::unacknowledged() {
 
 bool sctp_wire::flush(milliseconds limit) {
     poll();
-    return ::assay::wire::linger(
+    return net::linger(
         wait_fd(), limit, [this] { return unacknowledged(); }, [this] { poll(); });
 }
 
-::assay::wire::counters const& sctp_wire::counted() const {
+net::counters const& sctp_wire::counted() const {
     std::lock_guard const lock(stack_.mutex);
     counted_.writes = counted_.bytes_sent = counted_.reads = counted_.bytes_received = 0;
     for (auto const& one : datagrams_) {
@@ -813,7 +814,7 @@ bool sctp_wire::flush(milliseconds limit) {
 
 } // namespace
 
-std::unique_ptr<wire::wire> make(wire::sink& sink, options const& how) {
+std::unique_ptr<net::wire> make(net::sink& sink, options const& how) {
     return std::make_unique<sctp_wire>(sink, how);
 }
 

@@ -1,7 +1,7 @@
 #include "transports/sctp/stack.hpp"
 
 #include "transports/sctp/addresses.hpp"
-#include "transports/wire/crc32c.hpp"
+#include "transports/net/crc32c.hpp"
 
 #include <csignal>
 #include <netinet/in.h>
@@ -102,7 +102,7 @@ void stack::keep() {
     }
 }
 
-void* stack::add_peer(client& of, wire::peer number) {
+void* stack::add_peer(client& of, net::peer number) {
     void* const name = reinterpret_cast<void*>(next_++); // never used again: a late packet finds nobody
     peers_[name] = {&of, number};
     usrsctp_register_address(name);
@@ -114,7 +114,7 @@ void stack::remove_peer(void* name) {
     usrsctp_deregister_address(name);
 }
 
-wire::peer stack::number_of(void* name) const { return peers_.at(name).number; }
+net::peer stack::number_of(void* name) const { return peers_.at(name).number; }
 
 std::vector<void*> stack::learn(void* from, std::span<std::byte const> parameters) {
     auto const at = peers_.find(from);
@@ -149,7 +149,7 @@ int stack::output(void* name, void* packet, std::size_t size, std::uint8_t, std:
         bytes = longer.data();
         size = longer.size();
     }
-    auto const sum = wire::crc32c(bytes, size); // the place of the checksum is 0
+    auto const sum = net::crc32c(bytes, size); // the place of the checksum is 0
     for (std::size_t k = 0; k < sizeof sum; ++k) bytes[checksum_at + k] = static_cast<std::byte>(sum >> 8 * k);
     of.transmit(at->second.number, bytes, size);
     return 0;
@@ -164,7 +164,7 @@ bool is_packet(std::byte* packet, std::size_t size) {
         auto& byte = packet[checksum_at + k];
         said |= std::to_integer<std::uint32_t>(std::exchange(byte, std::byte{})) << 8 * k;
     }
-    return said == wire::crc32c(packet, size);
+    return said == net::crc32c(packet, size);
 }
 
 } // namespace assay::sctp

@@ -4,7 +4,7 @@
 // Its timers have no thread. Time passes when a wire is polled. Where no wire is, because the program computes, the keeper
 // takes over after a moment: a peer must not be thought dead for that, and what was sent must get there.
 #pragma once
-#include "transports/wire/wire.hpp"
+#include "transports/net/wire.hpp"
 
 #include <chrono>
 #include <condition_variable>
@@ -19,9 +19,9 @@ namespace assay::sctp {
 class client {
 public:
     virtual ~client() = default;
-    virtual void transmit(wire::peer to, std::byte const* packet, std::size_t size) = 0;
+    virtual void transmit(net::peer to, std::byte const* packet, std::size_t size) = 0;
     // The peer behind this number has said which addresses it has (addresses.hpp). Returns what the stack calls them.
-    virtual std::vector<void*> learn(wire::peer from, std::span<std::byte const> parameters) = 0;
+    virtual std::vector<void*> learn(net::peer from, std::span<std::byte const> parameters) = 0;
     virtual bool tend() = 0;          // gives the stack what has come; returns whether anything has
     virtual bool pending() = 0;       // there is something to report
     virtual void wake() = 0;          // whoever sleeps until there is
@@ -38,9 +38,9 @@ public:
 
     void attach(client& one);                      // the first one starts the keeper
     void detach(client& one);                      // the last one ends it; without the lock
-    void* add_peer(client& of, wire::peer number); // what usrsctp calls it
+    void* add_peer(client& of, net::peer number); // what usrsctp calls it
     void remove_peer(void* name);
-    wire::peer number_of(void* name) const;
+    net::peer number_of(void* name) const;
     std::vector<void*> learn(void* from, std::span<std::byte const> parameters);
 
     void pass_time();
@@ -50,7 +50,7 @@ public:
 private:
     struct target {
         client* of;
-        wire::peer number;
+        net::peer number;
     };
     stack();
     static int output(void* name, void* packet, std::size_t size, std::uint8_t, std::uint8_t);

@@ -6,22 +6,22 @@ namespace assay::tcp {
 
 // Names of peers may be socket addresses with something behind them, as long for all: who differs by that only has a connection of
 // its own.
-class connections : public wire::wire {
+class connections : public net::wire {
 public:
-    // Whether there is a connection that segments for this peer go by, or one is being made.
-    virtual bool has(::assay::wire::peer who) const = 0;
+    // Whether there is a connection that frames for this peer go by, or one is being made.
+    virtual bool has(net::peer who) const = 0;
     // Begins with one, if there is none.
-    virtual void call(::assay::wire::peer who) = 0;
+    virtual void call(net::peer who) = 0;
     // Ends those of a peer at once, with all reports. Not from within one.
-    virtual void drop(::assay::wire::peer who, int error) = 0;
+    virtual void drop(net::peer who, int error) = 0;
     // Bytes that the other sides have not acknowledged.
     virtual std::uint64_t unacknowledged() const = 0;
 };
 
 // `behind`: how many bytes there are behind the socket address in the name of a peer.
-std::unique_ptr<connections> make_connections(wire::sink& sink, options const& how, std::size_t behind = 0);
+std::unique_ptr<connections> make_connections(net::sink& sink, options const& how, std::size_t behind = 0);
 
 // how.streams connections to a peer; for tcp::make.
-std::unique_ptr<wire::wire> make_streams(wire::sink& sink, options const& how);
+std::unique_ptr<net::wire> make_streams(net::sink& sink, options const& how);
 
 } // namespace assay::tcp

@@ -1,7 +1,7 @@
 // One connection: what is on its way in, and the queue of what goes out.
 #pragma once
-#include "transports/wire/pcap.hpp"
-#include "transports/wire/pieces.hpp"
+#include "transports/net/pcap.hpp"
+#include "transports/net/pieces.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace assay::tcp {
 
-// A segment on its way out, with what is left of it.
+// A frame on its way out, with what is left of it.
 class outgoing {
 public:
     static constexpr std::size_t most_pieces = 16;
@@ -21,8 +21,8 @@ public:
     outgoing(void const* head, std::span<iovec const> payload) : payload_(payload) {
         std::uint64_t const size = payload_.left();
         std::memcpy(front_.data(), &size, sizeof size);
-        std::memcpy(front_.data() + sizeof size, head, wire::head_size);
-        front_size_ = sizeof size + wire::head_size;
+        std::memcpy(front_.data() + sizeof size, head, net::head_size);
+        front_size_ = sizeof size + net::head_size;
     }
     // The greeting: bytes without a payload.
     explicit outgoing(std::span<std::byte const> bytes) : front_size_(bytes.size()), payload_({}) {
@@ -52,15 +52,15 @@ public:
 private:
     std::array<std::byte, 80> front_; // size and head, or the greeting
     std::size_t front_size_ = 0, begun_ = 0;
-    wire::outgoing payload_;
+    net::outgoing payload_;
 };
 
 struct link {
-    static constexpr std::size_t prefix_size = sizeof(std::uint64_t) + wire::head_size;
+    static constexpr std::size_t prefix_size = sizeof(std::uint64_t) + net::head_size;
     static constexpr std::size_t greeting_size = 80;
     static constexpr char magic[9] = "assaytcp"; // 8 characters
     static constexpr int ended = -1;             // the other side said that nothing more comes
-    // Instead of a segment's size: what comes behind this was sent after all that goes over the sender's own connection whose
+    // Instead of a frame's size: what comes behind this was sent after all that goes over the sender's own connection whose
     // serial number is the beginning of the head.
     static constexpr std::uint64_t moved = ~std::uint64_t{0};
 
@@ -71,11 +71,11 @@ struct link {
     bool connecting = false, corked = false;
     unsigned watched = EPOLLIN; // the events that are asked for
     bool known = false;         // `from` is valid
-    bool greeted = false;       // what comes next is a segment
+    bool greeted = false;       // what comes next is a frame
     bool ours = false;          // this side has made it
     bool leaving = false;       // behind what is queued nothing more goes here
     bool written_off = false;   // the other side has been told so
-    wire::peer from = 0;
+    net::peer from = 0;
     std::uint32_t serial = 0; // its number among those that its maker has made
     // What comes here is behind all that comes over the peer's connection of this serial number (0: of none).
     std::uint32_t waits_for = 0;
@@ -84,19 +84,19 @@ struct link {
     std::array<std::byte, greeting_size> partial; // of a greeting or of a size and head
     std::size_t partial_size = 0;
     bool in_payload = false;
-    wire::incoming payload;
+    net::incoming payload;
     void* token = nullptr;
 
     std::deque<outgoing> queue;
-    std::unique_ptr<wire::pcap_connection> shown;
+    std::unique_ptr<net::pcap_connection> shown;
 
     std::uint64_t waiting() const {
         std::uint64_t sum = 0;
-        for (auto const& segment : queue) sum += segment.left();
+        for (auto const& frame : queue) sum += frame.left();
         return sum;
     }
 
-    void greet(wire::address const& self) {
+    void greet(net::address const& self) {
         std::array<std::byte, greeting_size> bytes{};
         std::uint64_t const size = self.size() | std::uint64_t{serial} << 32;
         std::memcpy(bytes.data(), magic, 8);
@@ -105,17 +105,17 @@ struct link {
         queue.emplace_back(bytes);
         greeted = true; // the other side never greets on this connection
     }
-    bool understand(std::byte const* bytes, wire::address& who) {
+    bool understand(std::byte const* bytes, net::address& who) {
         std::uint64_t size = 0;
         std::memcpy(&size, bytes + 8, sizeof size);
         serial = static_cast<std::uint32_t>(size >> 32);
         size &= 0xffff'ffff;
-        if (std::memcmp(bytes, magic, 8) != 0 || size > wire::longest_address) return false;
+        if (std::memcmp(bytes, magic, 8) != 0 || size > net::longest_address) return false;
         who.assign(reinterpret_cast<char const*>(bytes) + 16, size);
         return true;
     }
 
-    void push(outgoing&& segment) { queue.push_back(std::move(segment)); }
+    void push(outgoing&& frame) { queue.push_back(std::move(frame)); }
 
     template <typename Sent> void written(std::size_t size, Sent sent) {
         while (size > 0) {

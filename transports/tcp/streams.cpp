@@ -1,12 +1,13 @@
 // Several connections to a peer. One alone carries no more than a window in a round trip, and waits for each packet that is lost; so a
-// segment is cut into fragments, and each goes to the next connection that has room. All of them are one sequence of numbered
-// segments again at the receiver.
+// frame is cut into fragments, and each goes to the next connection that has room. All of them are one sequence of numbered
+// frames again at the receiver.
 //
 // A peer's connections are peers of connections.hpp: its name, and the number of the stream behind it. A fragment is one of
-// their segments: its head is a `front`, and before the first bytes of a payload stands the head of the segment itself.
+// their frames: its head is a `front`, and before the first bytes of a payload stands the head of the frame itself.
 #include "transports/tcp/connections.hpp"
-#include "transports/wire/linger.hpp"
-#include "transports/wire/pieces.hpp"
+#include "transports/net/fault.hpp"
+#include "transports/net/linger.hpp"
+#include "transports/net/pieces.hpp"
 
 #include <algorithm>
 #include <array>
@@ -21,25 +22,25 @@
 namespace assay::tcp {
 namespace {
 
-using wire::address;
-using wire::memory;
-using wire::peer;
+using net::address;
+using net::memory;
+using net::peer;
 
 constexpr std::size_t fragment_size = 128 * 1024;
 constexpr std::size_t first_size = 8 * 1024; // the first fragment is copied at the receiver, so it is short
 constexpr int last_looks = 1000;             // for what else came from a peer that has closed one of its connections
 
 struct front {
-    std::uint32_t number = 0; // of the segment
+    std::uint32_t number = 0; // of the frame
     std::uint32_t unused = 0;
     std::uint64_t size = 0; // of its whole payload
-    std::uint64_t from = 0; // where in it this fragment begins; at 0 the head of the segment comes first
+    std::uint64_t from = 0; // where in it this fragment begins; at 0 the head of the frame comes first
 };
-static_assert(sizeof(front) <= wire::head_size);
+static_assert(sizeof(front) <= net::head_size);
 
-using head_bytes = std::array<std::byte, wire::head_size>;
+using head_bytes = std::array<std::byte, net::head_size>;
 
-// A segment on its way out.
+// A frame on its way out.
 struct departing {
     departing(std::uint32_t as, void const* with, std::span<iovec const> payload)
         : number(as), pieces(payload.begin(), payload.end()) {
@@ -49,7 +50,7 @@ struct departing {
     // Keeps a copy of the payload, so that the memory it came from is free.
     void own() {
         copy = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(size));
-        wire::outgoing(pieces).take(copy.get(), static_cast<std::size_t>(size));
+        net::outgoing(pieces).take(copy.get(), static_cast<std::size_t>(size));
         pieces.assign(1, {copy.get(), static_cast<std::size_t>(size)});
     }
     bool all_given() const { return begun && given == size; }
@@ -80,7 +81,7 @@ struct fragment {
     std::unique_ptr<std::byte[]> held; // null: it goes to its place
 };
 
-// A segment on its way in.
+// A frame on its way in.
 struct arriving {
     head_bytes head;
     std::uint64_t size = 0, received = 0;
@@ -92,10 +93,10 @@ struct arriving {
     std::vector<fragment*> direct;               // that are coming to their places
 };
 
-class streams_wire final : public wire::wire, ::assay::wire::sink {
+class streams_wire final : public net::wire, net::sink {
 public:
-    streams_wire(::assay::wire::sink& to, options const& how)
-        : sink_(to), count_(how.streams), planted_(how.planted), inner_(make_connections(*this, how, 1)) {}
+    streams_wire(net::sink& to, options const& how)
+        : sink_(to), count_(how.streams), inner_(make_connections(*this, how, 1)) {}
     ~streams_wire() override;
     streams_wire(streams_wire const&) = delete;
     streams_wire& operator=(streams_wire const&) = delete;
@@ -104,22 +105,22 @@ public:
     peer reach(address const& where) override;
     address const& address_of(peer who) const override { return *peers_[who].where; }
     bool ready(peer to) override;
-    bool send(peer to, void const* head, std::span<iovec const> payload, ::assay::wire::lane const& where, memory how,
+    bool send(peer to, void const* head, std::span<iovec const> payload, net::flow const& where, memory how,
               void* token) override;
     void withdraw(void* token) override;
     bool poll() override;
     int wait_fd() const override { return inner_->wait_fd(); }
     bool flush(std::chrono::milliseconds limit) override;
     std::uint64_t backlog(peer to) const override;
-    ::assay::wire::counters const& counted() const override;
+    net::counters const& counted() const override;
 
 private:
     struct state {
         std::vector<bool> busy;                         // streams that have not sent a fragment completely
         unsigned next_stream = 0;                       // to look at
-        std::uint32_t next_out = 0, next_in = 0;        // numbers of segments
+        std::uint32_t next_out = 0, next_in = 0;        // numbers of frames
         std::deque<std::shared_ptr<departing>> leaving; // with fragments that are not given to a connection
-        std::vector<void*> failed;                      // tokens of segments that got stuck
+        std::vector<void*> failed;                      // tokens of frames that got stuck
         std::unordered_map<std::uint32_t, arriving> coming;
         bool ending = false;
         int error = 0; // why
@@ -130,7 +131,7 @@ private:
     };
 
     // Of the connections.
-    ::assay::wire::placement begun(peer from, std::byte const* head, std::uint64_t size) override;
+    net::destination begun(peer from, std::byte const* head, std::uint64_t size) override;
     void arrived(peer from, void* token) override;
     void lost(void* token) override;
     void sent(void* token) override;
@@ -154,16 +155,15 @@ private:
     void finish(peer which);
     void report(state const& old, int error);
 
-    ::assay::wire::sink& sink_;
+    net::sink& sink_;
     unsigned count_;
-    fault planted_;
     std::deque<peer_state> peers_; // stays where it is while it grows
     std::unordered_map<address, peer> by_address_;
     std::unordered_map<peer, peer> outer_; // whose a connection is
     std::vector<peer> ending_;             // to be reported
     std::vector<iovec> pieces_;
-    std::uint64_t segments_sent_ = 0, segments_received_ = 0, held_ = 0;
-    mutable ::assay::wire::counters counted_;
+    std::uint64_t frames_sent_ = 0, frames_received_ = 0, held_ = 0;
+    mutable net::counters counted_;
     std::unique_ptr<connections> inner_; // the last one: it reports until it is gone
 };
 
@@ -219,10 +219,10 @@ unsigned streams_wire::pick(peer_state& to) const {
     return count_;
 }
 
-bool streams_wire::send(peer to, void const* head, std::span<iovec const> payload, ::assay::wire::lane const&,
+bool streams_wire::send(peer to, void const* head, std::span<iovec const> payload, net::flow const&,
                         memory how, void* token) {
     auto& about = peers_[to];
-    ++segments_sent_;
+    ++frames_sent_;
     if (!connected(about))
         for (auto const one : about.inner) inner_->call(one);
     auto const it = std::make_shared<departing>(about.next_out++, head, payload);
@@ -245,7 +245,7 @@ bool streams_wire::give(peer to, unsigned stream, std::shared_ptr<departing> con
     auto const part = std::min<std::uint64_t>(it->size - it->given, it->begun ? fragment_size : first_size);
     pieces_.clear();
     if (!it->begun) pieces_.push_back({it->head.data(), it->head.size()});
-    ::assay::wire::slice(it->pieces, it->given, part, pieces_);
+    net::slice(it->pieces, it->given, part, pieces_);
     it->begun = true;
     it->given += part;
     auto flying = how == memory::copy ? nullptr : std::make_unique<flight>(flight{it, to, stream});
@@ -271,11 +271,11 @@ void streams_wire::pump(peer to) {
 
 void streams_wire::sent(void* token) {
     std::unique_ptr<flight> const it(static_cast<flight*>(token));
-    auto& segment = *it->of;
-    --segment.flying;
+    auto& frame = *it->of;
+    --frame.flying;
     peers_[it->to].busy[it->stream] = false;
     pump(it->to);
-    if (void* const done = segment.done() ? std::exchange(segment.token, nullptr) : nullptr) sink_.sent(done);
+    if (void* const done = frame.done() ? std::exchange(frame.token, nullptr) : nullptr) sink_.sent(done);
 }
 
 void streams_wire::failed(void* token, int error) {
@@ -288,14 +288,14 @@ void streams_wire::failed(void* token, int error) {
 
 // ---- in ----
 
-::assay::wire::placement streams_wire::begun(peer from, std::byte const* head, std::uint64_t size) {
+net::destination streams_wire::begun(peer from, std::byte const* head, std::uint64_t size) {
     peer who = 0;
     if (!belongs(from, who)) return {};
     auto& about = peers_[who];
     front what;
     std::memcpy(&what, head, sizeof what);
     bool const first = what.from == 0;
-    auto const before = first ? ::assay::wire::head_size : 0;
+    auto const before = first ? net::head_size : 0;
     bool const passed = static_cast<std::int32_t>(what.number - about.next_in) < 0;
     if (passed || size < before || size > before + fragment_size || what.from > what.size ||
         size - before > what.size - what.from) {
@@ -303,13 +303,13 @@ void streams_wire::failed(void* token, int error) {
         return {};
     }
     auto const [at, fresh] = about.coming.try_emplace(what.number);
-    auto& segment = at->second;
+    auto& frame = at->second;
     if (fresh && what.number != about.next_in) ++held_;
     auto it = std::make_unique<fragment>(fragment{who, what, static_cast<std::size_t>(size), nullptr});
     pieces_.clear();
-    if (segment.begun && !first && what.size == segment.size) {
-        ::assay::wire::slice(segment.places, what.from, size, pieces_);
-        segment.direct.push_back(it.get());
+    if (frame.begun && !first && what.size == frame.size) {
+        net::slice(frame.places, what.from, size, pieces_);
+        frame.direct.push_back(it.get());
     } else {
         it->held = std::make_unique_for_overwrite<std::byte[]>(it->size);
         pieces_.push_back({it->held.get(), it->size});
@@ -325,55 +325,55 @@ void streams_wire::arrived(peer, void* token) {
     auto& about = peers_[from];
     auto const at = about.coming.find(number);
     if (at == about.coming.end()) return end(from, EPROTO); // complete without this one
-    auto& segment = at->second;
+    auto& frame = at->second;
     if (!it->held) {
-        std::erase(segment.direct, it.get());
-        segment.received += it->size;
+        std::erase(frame.direct, it.get());
+        frame.received += it->size;
     } else {
         if (it->what.from == 0) {
-            if (segment.known) return end(from, EPROTO);
-            segment.known = true;
-            segment.size = it->what.size;
-            std::memcpy(segment.head.data(), it->held.get(), segment.head.size());
+            if (frame.known) return end(from, EPROTO);
+            frame.known = true;
+            frame.size = it->what.size;
+            std::memcpy(frame.head.data(), it->held.get(), frame.head.size());
         }
-        segment.held.push_back(std::move(it));
+        frame.held.push_back(std::move(it));
     }
-    if (planted_ == fault::overtaking) settle(from, number);
+    if (net::planted(fault::overtaking)) settle(from, number);
     else
         while (settle(from, about.next_in)) ++about.next_in;
 }
 
-// Goes on with a segment whose turn it is. Returns whether it has ended.
+// Goes on with a frame whose turn it is. Returns whether it has ended.
 bool streams_wire::settle(peer from, std::uint32_t number) {
     auto const at = peers_[from].coming.find(number);
     if (at == peers_[from].coming.end() || !at->second.known) return false;
-    auto& segment = at->second;
-    if (!segment.begun) {
-        ++segments_received_;
-        auto const placed = sink_.begun(from, segment.head.data(), segment.size);
-        segment.token = placed.token;
-        segment.places.assign(placed.places.begin(), placed.places.end());
-        segment.begun = true;
+    auto& frame = at->second;
+    if (!frame.begun) {
+        ++frames_received_;
+        auto const placed = sink_.begun(from, frame.head.data(), frame.size);
+        frame.token = placed.token;
+        frame.places.assign(placed.places.begin(), placed.places.end());
+        frame.begun = true;
     }
-    for (auto const& one : segment.held) {
-        auto const before = one->what.from == 0 ? ::assay::wire::head_size : 0;
-        if (one->what.size != segment.size) {
+    for (auto const& one : frame.held) {
+        auto const before = one->what.from == 0 ? net::head_size : 0;
+        if (one->what.size != frame.size) {
             end(from, EPROTO);
             return false;
         }
         std::vector<iovec> places;
-        ::assay::wire::slice(segment.places, one->what.from, one->size - before, places);
+        net::slice(frame.places, one->what.from, one->size - before, places);
         auto const* data = one->held.get() + before;
         for (auto const& place : places) {
             std::memcpy(place.iov_base, data, place.iov_len);
             data += place.iov_len;
         }
-        segment.received += one->size - before;
+        frame.received += one->size - before;
     }
-    segment.held.clear();
-    if (segment.received > segment.size) end(from, EPROTO);
-    if (segment.received != segment.size || !segment.direct.empty()) return false;
-    void* const token = segment.token;
+    frame.held.clear();
+    if (frame.received > frame.size) end(from, EPROTO);
+    if (frame.received != frame.size || !frame.direct.empty()) return false;
+    void* const token = frame.token;
     peers_[from].coming.erase(number);
     sink_.arrived(from, token);
     return true;
@@ -413,7 +413,7 @@ void streams_wire::finish(peer which) {
     auto& about = peers_[which];
     auto const error = about.error == 0 && !about.coming.empty() ? ECONNRESET : about.error;
     for (auto const one : about.inner) inner_->drop(one, error);
-    auto const old = std::exchange<state>(about, fresh()); // what is reported may lead to new segments
+    auto const old = std::exchange<state>(about, fresh()); // what is reported may lead to new frames
     report(old, error ? error : ECONNRESET);
     sink_.closed(which, error);
 }
@@ -442,7 +442,7 @@ bool streams_wire::flush(std::chrono::milliseconds limit) {
             for (auto const& one : about.leaving) sum += one->size - one->given;
         return sum;
     };
-    return ::assay::wire::linger(inner_->wait_fd(), limit, left, [this] { poll(); });
+    return net::linger(inner_->wait_fd(), limit, left, [this] { poll(); });
 }
 
 std::uint64_t streams_wire::backlog(peer to) const {
@@ -452,17 +452,17 @@ std::uint64_t streams_wire::backlog(peer to) const {
     return sum;
 }
 
-::assay::wire::counters const& streams_wire::counted() const {
+net::counters const& streams_wire::counted() const {
     counted_ = inner_->counted();
-    counted_.segments_sent = segments_sent_;
-    counted_.segments_received = segments_received_;
+    counted_.frames_sent = frames_sent_;
+    counted_.frames_received = frames_received_;
     counted_.held = held_;
     return counted_;
 }
 
 } // namespace
 
-std::unique_ptr<wire::wire> make_streams(wire::sink& sink, options const& how) {
+std::unique_ptr<net::wire> make_streams(net::sink& sink, options const& how) {
     return std::make_unique<streams_wire>(sink, how);
 }
 

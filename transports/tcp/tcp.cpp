@@ -2,8 +2,8 @@
 
 #include "transports/tcp/connections.hpp"
 #include "transports/tcp/link.hpp"
-#include "transports/wire/interfaces.hpp"
-#include "transports/wire/linger.hpp"
+#include "transports/net/interfaces.hpp"
+#include "transports/net/linger.hpp"
 
 #include <algorithm>
 #include <array>
@@ -24,11 +24,11 @@
 namespace assay::tcp {
 namespace {
 
-using wire::address;
-using wire::as_sockaddr;
-using wire::length;
-using wire::memory;
-using wire::peer;
+using net::address;
+using net::as_sockaddr;
+using net::length;
+using net::memory;
+using net::peer;
 
 // What one read takes at most beyond a payload's place: many short messages, but little of a long one, because that is
 // copied once more.
@@ -59,20 +59,20 @@ std::uint64_t size_of(std::span<iovec const> payload) {
 
 class tcp_wire final : public connections {
 public:
-    tcp_wire(::assay::wire::sink& sink, options const& how, std::size_t behind)
+    tcp_wire(net::sink& sink, options const& how, std::size_t behind)
         : sink_(sink), how_(how), behind_(behind) {
         epoll_ = epoll_create1(EPOLL_CLOEXEC);
         if (epoll_ < 0) fail("epoll_create1");
         scratch_ = std::make_unique_for_overwrite<std::byte[]>(scratch_size); // takes memory when it is first used
-        if (!how.pcap.empty()) pcap_ = std::make_unique<::assay::wire::pcap>(how.pcap);
+        if (!how.pcap.empty()) pcap_ = std::make_unique<net::pcap>(how.pcap);
     }
     ~tcp_wire() override {
         for (auto& one : links_) {
             if (!one) continue;
             shut(*one);
             if (one->in_payload) sink_.lost(one->token);
-            for (auto const& segment : one->queue)
-                if (segment.token) sink_.failed(segment.token, ECANCELED);
+            for (auto const& frame : one->queue)
+                if (frame.token) sink_.failed(frame.token, ECANCELED);
         }
         if (listener_ >= 0) ::close(listener_);
         ::close(epoll_);
@@ -82,7 +82,7 @@ public:
     peer reach(address const& where) override;
     address const& address_of(peer who) const override { return *peers_[who].where; }
     bool ready(peer to) override;
-    bool send(peer to, void const* head, std::span<iovec const> payload, ::assay::wire::lane const& where, memory how,
+    bool send(peer to, void const* head, std::span<iovec const> payload, net::flow const& where, memory how,
               void* token) override;
     void withdraw(void* token) override;
     bool poll() override;
@@ -92,7 +92,7 @@ public:
         auto const* const out = peers_[to].out;
         return out ? out->waiting() : 0;
     }
-    ::assay::wire::counters const& counted() const override { return counted_; }
+    net::counters const& counted() const override { return counted_; }
 
     bool has(peer who) const override { return peers_[who].out; }
     void call(peer who) override {
@@ -104,7 +104,7 @@ public:
 private:
     struct peer_state {
         address const* where = nullptr; // the key in by_address_
-        link* out = nullptr;            // the connection that segments for this peer go by
+        link* out = nullptr;            // the connection that frames for this peer go by
         unsigned links = 0;             // connections that are open
         std::uint32_t ended = 0;        // the serial number of the last of its connections over which all has come
         bool refused = false;           // the last one that was tried
@@ -134,7 +134,7 @@ private:
     void cork(link& one);
     void uncork();
 
-    ::assay::wire::sink& sink_;
+    net::sink& sink_;
     options how_;
     std::size_t behind_; // bytes behind the socket address in the name of a peer
     int epoll_ = -1, listener_ = -1;
@@ -149,13 +149,13 @@ private:
     link* hot_ = nullptr; // brought something last
     int hot_polls_ = 0, cold_polls_ = 0;
     std::uint32_t serial_ = 0; // of the last connection that was made here
-    std::unique_ptr<::assay::wire::pcap> pcap_;
-    ::assay::wire::counters counted_;
+    std::unique_ptr<net::pcap> pcap_;
+    net::counters counted_;
     bool moved_ = false;
 };
 
 address tcp_wire::listen(address const& where) {
-    address const at = where.empty() ? ::assay::wire::any_port() : where;
+    address const at = where.empty() ? net::any_port() : where;
     listener_ = socket(as_sockaddr(at)->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (listener_ < 0) fail("socket");
     // A port that is asked for may be that of an endpoint that was closed just now: its connections linger, and both have to agree.
@@ -172,7 +172,7 @@ address tcp_wire::listen(address const& where) {
     if (::listen(listener_, SOMAXCONN) < 0) fail("listen");
     epoll_event event{.events = EPOLLIN, .data = {.ptr = nullptr}};
     if (epoll_ctl(epoll_, EPOLL_CTL_ADD, listener_, &event) < 0) fail("epoll_ctl");
-    self_ = ::assay::wire::bound_to(listener_);
+    self_ = net::bound_to(listener_);
     return self_;
 }
 
@@ -231,7 +231,7 @@ void tcp_wire::accept_all() {
         socklen_t size = sizeof from;
         int const fd = accept4(listener_, reinterpret_cast<sockaddr*>(&from), &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd < 0) return; // EAGAIN; or a client that has gone, or no descriptor free: it stays in the queue
-        show(add(fd), ::assay::wire::from_sockaddr(reinterpret_cast<sockaddr const*>(&from)), false);
+        show(add(fd), net::from_sockaddr(reinterpret_cast<sockaddr const*>(&from)), false);
         ++counted_.accepted;
         moved_ = true;
     }
@@ -241,7 +241,7 @@ void tcp_wire::accept_all() {
 void tcp_wire::show(link& one, address const& there, bool called) {
     if (!pcap_) return;
     one.shown =
-        std::make_unique<::assay::wire::pcap_connection>(*pcap_, ::assay::wire::bound_to(one.fd), there, called);
+        std::make_unique<net::pcap_connection>(*pcap_, net::bound_to(one.fd), there, called);
 }
 
 // Asks for EPOLLOUT only while there is something to write.
@@ -261,11 +261,11 @@ bool tcp_wire::ready(peer to) {
     return out.error || !out.connecting;
 }
 
-bool tcp_wire::send(peer to, void const* head, std::span<iovec const> payload, ::assay::wire::lane const&, memory how,
+bool tcp_wire::send(peer to, void const* head, std::span<iovec const> payload, net::flow const&, memory how,
                     void* token) {
     link* out = peers_[to].out;
     if (!out) out = connect(to);
-    ++counted_.segments_sent;
+    ++counted_.frames_sent;
     std::size_t done = 0;
     if (out->queue.empty() && !out->connecting && !out->error && !out->deaf) {
         if (how_.cork) cork(*out);
@@ -275,22 +275,22 @@ bool tcp_wire::send(peer to, void const* head, std::span<iovec const> payload, :
         counted_.bytes_sent += done;
         if (done == link::prefix_size + size_of(payload)) return true;
     }
-    outgoing segment(head, payload);
-    segment.advance(done);
-    if (how == memory::copy) segment.own();
-    else segment.token = token;
-    out->push(std::move(segment));
+    outgoing frame(head, payload);
+    frame.advance(done);
+    if (how == memory::copy) frame.own();
+    else frame.token = token;
+    out->push(std::move(frame));
     watch(*out);
     return how == memory::copy;
 }
 
-// Nearly all segments go at once: nothing is kept of them.
+// Nearly all frames go at once: nothing is kept of them.
 ssize_t tcp_wire::write_new(link& to, void const* head, std::span<iovec const> payload) {
     ++counted_.writes;
     std::uint64_t const size = size_of(payload);
     std::array<std::byte, link::prefix_size + joined_size> joined;
     std::memcpy(joined.data(), &size, sizeof size);
-    std::memcpy(joined.data() + sizeof size, head, ::assay::wire::head_size);
+    std::memcpy(joined.data() + sizeof size, head, net::head_size);
     std::array<iovec, outgoing::most_pieces> pieces{{{joined.data(), link::prefix_size}}};
     std::size_t count = 1;
     if (size <= joined_size) {
@@ -366,9 +366,9 @@ void tcp_wire::write(link& one) {
     while (!one.queue.empty() && !one.deaf) {
         std::array<iovec, 4 * outgoing::most_pieces> pieces;
         std::size_t count = 0;
-        for (auto const& segment : one.queue) {
+        for (auto const& frame : one.queue) {
             if (count + outgoing::most_pieces > pieces.size()) break;
-            count += segment.rest(pieces.data() + count, pieces.size() - count);
+            count += frame.rest(pieces.data() + count, pieces.size() - count);
         }
         auto const message = message_of(pieces.data(), count);
         ++counted_.writes;
@@ -526,7 +526,7 @@ bool tcp_wire::begin(link& one) {
         if (peers_[one.from].ended < serial) one.waits_for = serial;
         return true;
     }
-    ++counted_.segments_received;
+    ++counted_.frames_received;
     auto const placed = sink_.begun(one.from, one.partial.data() + sizeof size, size);
     one.token = placed.token;
     one.in_payload = true;
@@ -576,8 +576,8 @@ void tcp_wire::drop(link& one, int error) {
     }
     bool const last = --peers_[who].links == 0;
     if (!gone->ours && !error) peers_[who].ended = std::max(peers_[who].ended, gone->serial);
-    for (auto const& segment : gone->queue)
-        if (segment.token) sink_.failed(segment.token, error ? error : ECONNRESET);
+    for (auto const& frame : gone->queue)
+        if (frame.token) sink_.failed(frame.token, error ? error : ECONNRESET);
     if (last) sink_.closed(who, error);
     else order_behind(*gone, error);
 }
@@ -622,17 +622,17 @@ std::uint64_t tcp_wire::unacknowledged() const {
 
 bool tcp_wire::flush(std::chrono::milliseconds limit) {
     // poll() reads, too: the other side may wait for us to take what it sends
-    return ::assay::wire::linger(
+    return net::linger(
         epoll_, limit, [this] { return unacknowledged(); }, [this] { poll(); });
 }
 
 } // namespace
 
-std::unique_ptr<connections> make_connections(wire::sink& sink, options const& how, std::size_t behind) {
+std::unique_ptr<connections> make_connections(net::sink& sink, options const& how, std::size_t behind) {
     return std::make_unique<tcp_wire>(sink, how, behind);
 }
 
-std::unique_ptr<wire::wire> make(wire::sink& sink, options const& how) {
+std::unique_ptr<net::wire> make(net::sink& sink, options const& how) {
     if (how.streams > 1) return make_streams(sink, how);
     return make_connections(sink, how);
 }

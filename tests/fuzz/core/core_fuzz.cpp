@@ -18,16 +18,28 @@ namespace assay::ofi {
 
 char const provider_name[] = "assay_fuzz";
 
-std::unique_ptr<wire::wire> make_wire(wire::sink& sink, settings const&) { return std::make_unique<fuzz::wire>(sink); }
-bool is_wire_switch(std::string_view, std::string_view) { return false; }
+namespace {
 
-wire::address default_address(settings const&) {
+net::address default_address(net::configuration const&) {
     sockaddr_in at{};
     at.sin_family = AF_INET;
     at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     at.sin_port = htons(1);
     return {reinterpret_cast<char const*>(&at), sizeof at};
 }
+
+net::transport const scripted{
+    .name = "fuzz",
+    .takes = [](std::string_view, std::string_view) { return false; },
+    .make = [](net::sink& to, net::configuration const&) -> std::unique_ptr<net::wire> {
+        return std::make_unique<fuzz::wire>(to);
+    },
+    .default_address = default_address,
+};
+
+} // namespace
+
+net::transport const& transport = scripted;
 
 } // namespace assay::ofi
 

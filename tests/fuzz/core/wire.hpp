@@ -1,7 +1,7 @@
 // A wire without another side: what the core sends is thrown away, and what it hears is what a script says. It keeps to the
 // contract of wire.hpp and to nothing else.
 #pragma once
-#include "transports/wire/wire.hpp"
+#include "transports/net/wire.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -13,11 +13,11 @@
 
 namespace assay::fuzz {
 
-class wire final : public ::assay::wire::wire {
+class wire final : public net::wire {
 public:
-    using peer = ::assay::wire::peer;
+    using peer = net::peer;
 
-    // A segment on its way to the core.
+    // A frame on its way to the core.
     struct arriving {
         peer from;
         void* token;
@@ -31,25 +31,25 @@ public:
         std::vector<iovec> payload;
     };
 
-    explicit wire(::assay::wire::sink& sink) : sink_(sink) { current = this; }
+    explicit wire(net::sink& sink) : sink_(sink) { current = this; }
     ~wire() override {
         while (!in.empty()) lose(0);
         while (!out.empty()) fail(0);
         current = nullptr;
     }
 
-    ::assay::wire::address listen(::assay::wire::address const& where) override { return where; }
-    peer reach(::assay::wire::address const& where) override {
+    net::address listen(net::address const& where) override { return where; }
+    peer reach(net::address const& where) override {
         auto const [at, added] = numbers_.try_emplace(where, static_cast<peer>(numbers_.size()));
         if (added) addresses_.push_back(&at->first);
         return at->second;
     }
-    ::assay::wire::address const& address_of(peer who) const override { return *addresses_[who]; }
+    net::address const& address_of(peer who) const override { return *addresses_[who]; }
     bool ready(peer) override { return connected; }
-    bool send(peer to, void const*, std::span<iovec const> payload, ::assay::wire::lane const&,
-              ::assay::wire::memory how, void* token) override {
+    bool send(peer to, void const*, std::span<iovec const> payload, net::flow const&,
+              net::memory how, void* token) override {
         touch(payload);
-        if (!slow || how == ::assay::wire::memory::copy) return true;
+        if (!slow || how == net::memory::copy) return true;
         out.push_back({to, token, {payload.begin(), payload.end()}});
         return false;
     }
@@ -66,7 +66,7 @@ public:
     int wait_fd() const override { return STDIN_FILENO; }
     bool flush(std::chrono::milliseconds) override { return true; }
     std::uint64_t backlog(peer) const override { return 0; }
-    ::assay::wire::counters const& counted() const override { return counted_; }
+    net::counters const& counted() const override { return counted_; }
 
     // For `next`:
     void begin(peer from, std::byte const* head, std::uint64_t size) {
@@ -120,10 +120,10 @@ private:
         seen = seen + sum;
     }
 
-    ::assay::wire::sink& sink_;
-    std::map<::assay::wire::address, peer> numbers_;
-    std::vector<::assay::wire::address const*> addresses_;
-    ::assay::wire::counters counted_;
+    net::sink& sink_;
+    std::map<net::address, peer> numbers_;
+    std::vector<net::address const*> addresses_;
+    net::counters counted_;
 };
 
 } // namespace assay::fuzz

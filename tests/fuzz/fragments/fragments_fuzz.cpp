@@ -1,5 +1,5 @@
-// Fragments of SCTP's segments: a script says which segments go out, in which order the streams bring the fragments, and what a peer
-// that lies makes of them. As long as none does, every segment has to arrive, in its order and with its bytes.
+// Fragments of SCTP's frames: a script says which frames go out, in which order the streams bring the fragments, and what a peer
+// that lies makes of them. As long as none does, every frame has to arrive, in its order and with its bytes.
 #include "tests/fuzz/program.hpp"
 #include "transports/sctp/association.hpp"
 
@@ -20,12 +20,12 @@ class machine {
 public:
     machine(std::uint8_t const* data, std::size_t size) : script_(data, size), program_(script_) {
         in_order_ = script_.below(4) > 0;
-        program_.on_arrived = [this](program::segment const& it) { arrived(it); };
+        program_.on_arrived = [this](program::frame const& it) { arrived(it); };
     }
     ~machine() {
         for (auto& queue : on_the_way_)
             while (!queue.empty()) deliver(queue);
-        if (honest_) must(arrived_ == added_[0] + added_[1], "a segment does not arrive");
+        if (honest_) must(arrived_ == added_[0] + added_[1], "a frame does not arrive");
         in_->each_begun([this](sctp::arriving const& it) { program_.lost(it.token); });
         in_.reset();
         program_.nothing_is_left();
@@ -44,7 +44,7 @@ private:
     void add();
     void lie(std::deque<fragment>& queue);
     void deliver(std::deque<fragment>& queue);
-    void arrived(program::segment const& it);
+    void arrived(program::frame const& it);
 
     script script_;
     program program_;
@@ -72,22 +72,22 @@ void machine::step() {
     }
 }
 
-// Some segments, which share the wire.
+// Some frames, which share the wire.
 void machine::add() {
     std::vector<fragment> payloads;
     for (auto count = 1 + script_.below(3); count > 0; --count) {
-        wire::lane const where{.tag = script_.below(streams), .unordered = script_.below(4) == 3};
+        net::flow const where{.tag = script_.below(streams), .unordered = script_.below(4) == 3};
         auto const number = added_[where.unordered]++;
         auto& payload = payloads.emplace_back(script_.byte() * (script_.below(8) == 7 ? 1024u : 1u));
         for (std::size_t k = 0; k < payload.size(); ++k) payload[k] = pattern(number, where.unordered, k);
-        std::array<std::byte, wire::head_size> head{};
+        std::array<std::byte, net::head_size> head{};
         std::memcpy(head.data(), &number, sizeof number);
         head[sizeof number] = std::byte{where.unordered};
         iovec const piece{payload.data(), payload.size()};
         out_.add(head.data(), {&piece, 1}, where);
         if (auto* const rest = out_.last(where.unordered)) rest->payload.own();
     }
-    while (out_.fill([](wire::lane const& where) { return static_cast<std::uint16_t>(where.tag); })) {
+    while (out_.fill([](net::flow const& where) { return static_cast<std::uint16_t>(where.tag); })) {
         on_the_way_[out_.stream()].emplace_back(out_.data(), out_.data() + out_.rest());
         out_.advance(out_.rest());
     }
@@ -131,13 +131,13 @@ void machine::deliver(std::deque<fragment>& queue) {
     must(!broken_ || !honest_, "a fragment is refused");
 }
 
-void machine::arrived(program::segment const& it) {
+void machine::arrived(program::frame const& it) {
     ++arrived_;
     if (!honest_) return;
     std::uint32_t number = 0;
     std::memcpy(&number, it.head.data(), sizeof number);
     bool const unordered = it.head[sizeof number] != std::byte{0};
-    if (in_order_ && !unordered) must(number == next_++, "segments out of order");
+    if (in_order_ && !unordered) must(number == next_++, "frames out of order");
     for (std::size_t k = 0; !it.withdrawn && k < it.room; ++k)
         must(it.memory[k] == pattern(number, unordered, k), "other bytes than were sent");
 }

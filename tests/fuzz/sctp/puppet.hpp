@@ -3,8 +3,8 @@
 #pragma once
 #include "transports/sctp/datagrams.hpp"
 #include "transports/sctp/stack.hpp"
-#include "transports/wire/crc32c.hpp"
-#include "transports/wire/interfaces.hpp"
+#include "transports/net/crc32c.hpp"
+#include "transports/net/interfaces.hpp"
 
 #include <array>
 #include <cstring>
@@ -26,7 +26,7 @@ struct fate {
 
 class puppet final : private sctp::client {
 public:
-    explicit puppet(wire::address const& to) {
+    explicit puppet(net::address const& to) {
         std::unique_lock lock(stack_.mutex);
         socket_ = usrsctp_socket(AF_CONN, SOCK_SEQPACKET, IPPROTO_SCTP, nullptr, nullptr, 0, nullptr);
         usrsctp_set_non_blocking(socket_, 1);
@@ -36,7 +36,7 @@ public:
         sockaddr_conn self{};
         self.sconn_family = AF_CONN;
         do {
-            datagrams_ = std::make_unique<sctp::datagrams>(wire::any_port("lo"));
+            datagrams_ = std::make_unique<sctp::datagrams>(net::any_port("lo"));
             self.sconn_port = port_of(datagrams_->self());
         } while (usrsctp_bind(socket_, reinterpret_cast<sockaddr*>(&self), sizeof self) < 0);
         usrsctp_listen(socket_, 1);
@@ -58,7 +58,7 @@ public:
     puppet(puppet const&) = delete;
     puppet& operator=(puppet const&) = delete;
 
-    wire::address const& self() const { return datagrams_->self(); }
+    net::address const& self() const { return datagrams_->self(); }
 
     void call() {
         std::lock_guard const lock(stack_.mutex);
@@ -110,7 +110,7 @@ public:
     }
 
 private:
-    static in_port_t port_of(wire::address const& where) {
+    static in_port_t port_of(net::address const& where) {
         return reinterpret_cast<sockaddr_in const*>(where.data())->sin_port;
     }
     sockaddr_conn who() const {
@@ -134,11 +134,11 @@ private:
         if (packet.size() < sctp::header_size) return;
         constexpr std::size_t at = 8;
         std::memset(packet.data() + at, 0, 4);
-        auto const sum = wire::crc32c(packet.data(), packet.size());
+        auto const sum = net::crc32c(packet.data(), packet.size());
         for (unsigned k = 0; k < 4; ++k) packet[at + k] = static_cast<std::byte>(sum >> 8 * k);
     }
 
-    void transmit(wire::peer, std::byte const* bytes, std::size_t size) override {
+    void transmit(net::peer, std::byte const* bytes, std::size_t size) override {
         std::vector<std::byte> it(bytes, bytes + size);
         std::copy_n(it.begin(), std::min(size, header_.size()), header_.begin());
         fate what;
@@ -165,9 +165,9 @@ private:
         if (!later_.empty()) datagrams_->send(peer_, later_.data(), later_.size());
         later_.clear();
     }
-    std::vector<void*> learn(wire::peer, std::span<std::byte const>) override { return {}; }
+    std::vector<void*> learn(net::peer, std::span<std::byte const>) override { return {}; }
     bool tend() override {
-        return datagrams_->receive(true, [this](wire::address const&, std::byte* packet, std::size_t size) {
+        return datagrams_->receive(true, [this](net::address const&, std::byte* packet, std::size_t size) {
             if (sctp::is_packet(packet, size)) stack_.input(name_, packet, size);
         });
     }
@@ -177,7 +177,7 @@ private:
     sctp::stack& stack_ = sctp::stack::instance();
     struct socket* socket_ = nullptr;
     std::unique_ptr<sctp::datagrams> datagrams_;
-    wire::address peer_;
+    net::address peer_;
     void* name_ = nullptr;
     std::array<std::byte, sctp::header_size> header_{}; // of the last packet
     std::vector<std::byte> later_;

@@ -1,6 +1,6 @@
 // SCTP's wire between a program and a peer that both do anything: a script says what the peer's messages are, what becomes of its packets
 // (lost, doubled, late, damaged, forged), which packets it makes up, when it ends or begins again, and what the program calls
-// meanwhile. As long as the peer is honest, its segments have to come in their order and with their bytes.
+// meanwhile. As long as the peer is honest, its frames have to come in their order and with their bytes.
 //
 // The stack is not compiled for the fuzzer: what is looked at is all above it, and what it is given to read.
 #include "tests/fuzz/program.hpp"
@@ -20,8 +20,8 @@ std::byte pattern(std::uint32_t number, std::size_t k) {
 }
 
 class bystander final : public sctp::client {
-    void transmit(wire::peer, std::byte const*, std::size_t) override {}
-    std::vector<void*> learn(wire::peer, std::span<std::byte const>) override { return {}; }
+    void transmit(net::peer, std::byte const*, std::size_t) override {}
+    std::vector<void*> learn(net::peer, std::span<std::byte const>) override { return {}; }
     bool tend() override { return false; }
     bool pending() override { return false; }
     void wake() override {}
@@ -34,12 +34,12 @@ public:
         how.streams = streams;
         how.ordered = script_.below(4) > 0;
         wire_ = sctp::make(program_, how);
-        auto const self = wire_->listen(wire::any_port("lo"));
+        auto const self = wire_->listen(net::any_port("lo"));
         peer_ = std::make_unique<puppet>(self);
         to_ = wire_->reach(peer_->self());
         ordered_ = how.ordered;
-        program_.on_arrived = [this](program::segment const& it) { arrived(it); };
-        program_.on_turn = [this](wire::peer) {
+        program_.on_arrived = [this](program::frame const& it) { arrived(it); };
+        program_.on_turn = [this](net::peer) {
             if (script_.below(2)) program_.withdraw(*wire_);
             else send();
         };
@@ -71,12 +71,12 @@ private:
             peer_->listen();
         }
     }
-    void segment();
+    void frame();
     void message();
     void packet();
     fate any_fate();
     void send();
-    void arrived(program::segment const& it);
+    void arrived(program::frame const& it);
     std::vector<std::byte> some(std::size_t size) {
         std::vector<std::byte> bytes(size);
         for (auto& one : bytes) one = static_cast<std::byte>(script_.byte());
@@ -85,10 +85,10 @@ private:
 
     script script_;
     program program_;
-    std::unique_ptr<wire::wire> wire_;
+    std::unique_ptr<net::wire> wire_;
     std::unique_ptr<puppet> peer_;
-    wire::peer to_ = 0;
-    std::uint32_t number_ = 0, next_ = 0; // of the segments that were sent, and that came
+    net::peer to_ = 0;
+    std::uint32_t number_ = 0, next_ = 0; // of the frames that were sent, and that came
     bool honest_ = true, ordered_ = true, at_once_ = true;
 };
 
@@ -96,7 +96,7 @@ void machine::step() {
     switch (script_.below(16)) {
     case 0:
     case 1:
-    case 2: segment(); break;
+    case 2: frame(); break;
     case 3:
     case 4: message(); break;
     case 5: packet(); break;
@@ -120,17 +120,17 @@ void machine::step() {
 }
 
 // As the wire itself would send it, but that each fragment may have a stream of its own.
-void machine::segment() {
+void machine::frame() {
     std::vector<std::byte> payload(script_.byte() * (script_.below(8) == 7 ? 512u : 1u));
     auto const number = number_++;
     for (std::size_t k = 0; k < payload.size(); ++k) payload[k] = pattern(number, k);
     sctp::departures out;
-    std::array<std::byte, wire::head_size> head{};
+    std::array<std::byte, net::head_size> head{};
     std::memcpy(head.data(), &number, sizeof number);
     iovec const piece{payload.data(), payload.size()};
     out.add(head.data(), {&piece, 1}, {});
     auto const stream = script_.below(streams);
-    while (out.fill([](wire::lane const&) { return std::uint16_t{0}; })) {
+    while (out.fill([](net::flow const&) { return std::uint16_t{0}; })) {
         std::vector<std::byte> fragment(out.data(), out.data() + out.rest());
         out.advance(out.rest());
         front it;
@@ -188,16 +188,16 @@ fate machine::any_fate() {
 void machine::send() {
     static constexpr std::size_t times[] = {1, 1, 300, 5000};
     auto const size = script_.byte() * times[script_.below(4)];
-    wire::lane const where{
+    net::flow const where{
         .tag = script_.below(streams), .control = script_.below(4) == 3, .unordered = script_.below(4) == 3};
-    program_.send(*wire_, to_, size, script_.below(2) ? wire::memory::copy : wire::memory::borrow, where);
+    program_.send(*wire_, to_, size, script_.below(2) ? net::memory::copy : net::memory::borrow, where);
 }
 
-void machine::arrived(program::segment const& it) {
+void machine::arrived(program::frame const& it) {
     if (!honest_) return;
     std::uint32_t number = 0;
     std::memcpy(&number, it.head.data(), sizeof number);
-    if (ordered_) must(number == next_++, "segments out of order");
+    if (ordered_) must(number == next_++, "frames out of order");
     for (std::size_t k = 0; !it.withdrawn && k < it.room; ++k)
         must(it.memory[k] == pattern(number, k), "other bytes than were sent");
 }

@@ -16,10 +16,10 @@
 namespace assay::fuzz {
 namespace {
 
-using wire::address;
-using wire::peer;
+using net::address;
+using net::peer;
 
-constexpr std::size_t greeting_size = 80, prefix_size = 8 + wire::head_size;
+constexpr std::size_t greeting_size = 80, prefix_size = 8 + net::head_size;
 constexpr unsigned listening = 3; // peers that do; one more is not there
 constexpr std::size_t most_streams = 6;
 
@@ -37,11 +37,11 @@ int socket_of() { return socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOE
 // A connection, seen from the peer.
 struct stream {
     int fd;
-    std::string written; // segments, without the greeting
+    std::string written; // frames, without the greeting
     address who;         // whom the wire takes it for
     bool greets;         // it begins with a greeting
     bool greeted = false, ended = false;
-    std::size_t at = 0; // where the segment or the payload begins that the wire has to report next
+    std::size_t at = 0; // where the frame or the payload begins that the wire has to report next
     bool in_payload = false;
     std::uint64_t size = 0; // of that payload
 };
@@ -57,8 +57,8 @@ public:
             must(bind(listeners_[k], as_sockaddr(where), length(where)) == 0 && listen(listeners_[k], 8) == 0,
                  "a name is taken");
         }
-        program_.on_begun = [this](program::segment const& it) { begun(it); };
-        program_.on_arrived = [this](program::segment const& it) { arrived(it); };
+        program_.on_begun = [this](program::frame const& it) { begun(it); };
+        program_.on_arrived = [this](program::frame const& it) { arrived(it); };
         program_.on_closed = [this](peer which) { mixed_.push_back(wire_->address_of(which)); };
         program_.on_turn = [this](peer who) {
             if (script_.below(2)) program_.withdraw(*wire_);
@@ -67,7 +67,7 @@ public:
     }
     ~machine() {
         while (wire_->poll()) {}
-        for (auto const& one : streams_) must(!left(one), "a segment that came is not reported");
+        for (auto const& one : streams_) must(!left(one), "a frame that came is not reported");
         wire_.reset();
         program_.nothing_is_left();
         for (auto const& one : streams_)
@@ -99,7 +99,7 @@ private:
     void connect();
     void accept();
     void greet(stream& on);
-    void segment(stream& on);
+    void frame(stream& on);
     void write(stream& on, std::string const& bytes);
     void send(peer to);
     stream* any() { return streams_.empty() ? nullptr : &streams_[script_.below(unsigned(streams_.size()))]; }
@@ -108,12 +108,12 @@ private:
         return std::any_of(mixed_.begin(), mixed_.end(), [&](auto const& one) { return one.empty() || one == who; });
     }
     bool left(stream const& it) const;
-    void begun(program::segment const& it);
-    void arrived(program::segment const& it);
+    void begun(program::frame const& it);
+    void arrived(program::frame const& it);
 
     script script_;
     program program_;
-    std::unique_ptr<wire::wire> wire_;
+    std::unique_ptr<net::wire> wire_;
     address self_;
     std::array<int, listening> listeners_{};
     std::deque<stream> streams_;
@@ -132,7 +132,7 @@ void machine::step() {
     case 3:
     case 4:
     case 5:
-        if (on) segment(*on);
+        if (on) frame(*on);
         break;
     case 6: // anything
         if (on) {
@@ -193,7 +193,7 @@ void machine::greet(stream& on) {
     if (who <= listening) on.who = name(who);
     else if (who == listening + 1) on.who = self_;
     else
-        for (auto n = script_.below(wire::longest_address + 1); n > 0; --n)
+        for (auto n = script_.below(net::longest_address + 1); n > 0; --n)
             on.who.push_back(static_cast<char>(script_.byte()));
     std::uint64_t size = on.who.size();
     if (who == listening + 3) size = ~std::uint64_t{0} >> script_.below(64); // longer than it is, and than it may be
@@ -201,7 +201,7 @@ void machine::greet(stream& on) {
     bytes.append(on.who);
     bytes.resize(greeting_size);
     size &= 0xffff'ffff; // above: a serial number
-    bool const good = size <= wire::longest_address;
+    bool const good = size <= net::longest_address;
     on.who = good ? address(bytes, 16, static_cast<std::size_t>(size)) : address();
     for (auto const& one : streams_)
         if (&one != &on && one.who == on.who) mixed_.push_back(on.who);
@@ -216,13 +216,13 @@ void machine::greet(stream& on) {
     }
 }
 
-void machine::segment(stream& on) {
+void machine::frame(stream& on) {
     std::uint64_t size = script_.byte() * (script_.below(2) ? 300u : 1u), sent = size;
     auto const lie = script_.below(16);
     if (lie == 0) size = ~std::uint64_t{0} >> script_.below(64);
     if (lie == 1) sent /= 2;
     std::string bytes(reinterpret_cast<char const*>(&size), sizeof size);
-    for (std::size_t k = 0; k < wire::head_size + sent; ++k) bytes.push_back(static_cast<char>(k + k / 251));
+    for (std::size_t k = 0; k < net::head_size + sent; ++k) bytes.push_back(static_cast<char>(k + k / 251));
     if (lie == 2) bytes.resize(script_.below(prefix_size));
     if (lie > 12) { // in two parts
         auto const cut = script_.below(100) % bytes.size();
@@ -247,7 +247,7 @@ void machine::write(stream& on, std::string const& bytes) {
 
 void machine::send(peer to) {
     auto const size = script_.byte() * (script_.below(2) ? 256u : 1u);
-    program_.send(*wire_, to, size, script_.below(2) ? wire::memory::copy : wire::memory::borrow, {});
+    program_.send(*wire_, to, size, script_.below(2) ? net::memory::copy : net::memory::borrow, {});
 }
 
 // The only stream of a peer; null when there may be another one.
@@ -259,11 +259,11 @@ stream* machine::of(peer from) {
     return nullptr; // a connection of the wire that was not accepted yet, and another before it
 }
 
-void machine::begun(program::segment const& it) {
+void machine::begun(program::frame const& it) {
     auto* const by = of(it.from);
     if (!by) return;
-    must(!by->in_payload, "a segment within another");
-    must(by->written.size() - by->at >= prefix_size, "a segment that nobody has written");
+    must(!by->in_payload, "a frame within another");
+    must(by->written.size() - by->at >= prefix_size, "a frame that nobody has written");
     must(std::memcmp(&it.size, by->written.data() + by->at, sizeof it.size) == 0, "another size than was written");
     must(std::memcmp(it.head.data(), by->written.data() + by->at + sizeof it.size, it.head.size()) == 0,
          "another head than was written");
@@ -272,10 +272,10 @@ void machine::begun(program::segment const& it) {
     by->size = it.size;
 }
 
-void machine::arrived(program::segment const& it) {
+void machine::arrived(program::frame const& it) {
     auto* const by = of(it.from);
     if (!by) return;
-    must(by->written.size() - by->at >= it.size, "a segment ends before it has come");
+    must(by->written.size() - by->at >= it.size, "a frame ends before it has come");
     must(it.withdrawn || std::memcmp(it.memory.get(), by->written.data() + by->at, it.room) == 0,
          "other bytes than were written");
     by->at += static_cast<std::size_t>(it.size);
