@@ -5,9 +5,9 @@
 //   tcp       the same messages over TCP and SCTP, between the two sides of a network
 // The first three have both ends in one thread, with links of the impairment layer between them.
 #include "bench/reproduce/sides.hpp"
+#include "transports/net/interfaces.hpp"
 #include "transports/sctp/sctp.hpp"
 #include "transports/tcp/tcp.hpp"
-#include "transports/net/interfaces.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
 // assay-reproduce-streams: the rate of one, two and four TCP connections as one stream of frames (transports/tcp), where a window of
 // the size of these sockets' buffers does not fill the pipe. Prints lines of a name and MB/s. The receiver checks the frames and their order.
 #include "bench/reproduce/long_pipe.hpp"
-#include "transports/tcp/tcp.hpp"
 #include "transports/net/interfaces.hpp"
+#include "transports/tcp/tcp.hpp"
 
 #include <memory>
 

@@ -1,6 +1,6 @@
 // How messages are timed between two processes, over whatever carries them: `assay bench transports`.
 //
-// Latency is half of a round trip. Bandwidth and rate come from windows of messages that are sent one behind the other and
+// Latency is half of a round trip. Bandwidth and rate come from windows of messages that are sent one after the other and
 // answered by one byte. Every message carries its number at both ends of its data and is checked.
 #pragma once
 #include <algorithm>

@@ -96,6 +96,10 @@ ssize_t read_from(fid_cq* cq, void* buffer, std::size_t count, fi_addr_t* source
         return 1;
     }
     ssize_t const n = source != nullptr ? real.readfrom(cq, buffer, count, source) : real.read(cq, buffer, count);
+    if (fi_cq_err_entry error{}; n == -FI_EAVAIL && planted("errors_untold")) {
+        real.readerr(cq, &error, 0);
+        return -FI_EAGAIN;
+    }
     if (source != nullptr && n > 0 && planted("cq_source")) *source = FI_ADDR_NOTAVAIL;
     return falsify(cq, buffer, n);
 }

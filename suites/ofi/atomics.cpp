@@ -49,7 +49,7 @@ enum class kind { base, fetch, compare };
 
 constexpr std::size_t many = 3; // elements
 
-// What the target holds behind the operation, by its definition in fi_atomic(3): `a` is the target, `b` the operand, `c` what is
+// What the target holds after the operation, by its definition in fi_atomic(3): `a` is the target, `b` the operand, `c` what is
 // compared with.
 template <class T> T result(fi_op op, T a, T b, T c) {
     if constexpr (std::is_integral_v<T>) {
@@ -122,7 +122,7 @@ template <class T> void run(test_run& ofi, kind how, fi_op op, fi_datatype type)
                                  fetched.data(), d_fetched, peer, there.address, there.key, type, op, &started);
     });
     if (went) end.complete(started).done(FI_ATOMIC);
-    // Fetched once more: behind it the first one is done, whatever its completion means.
+    // Fetched once more: after it the first one is done, whatever its completion means.
     end.meet();
     auto const before = values<T>(0), other = values<T>(1), third = values<T>(2);
     bool done = false;

@@ -39,7 +39,7 @@ double milliseconds_since(std::chrono::steady_clock::time_point begin) {
 
 } // namespace
 
-// Several entries at once lie side by side in the size of their format, and nothing is written behind them.
+// Several entries at once lie side by side in the size of their format, and nothing is written beyond them.
 OFI_TEST(cq_formats, requirements{"ofi.cq.formats", "ofi.cq.fields", "ofi.cq.data"},
          over(axis_use{&providers()}, axis_use{&formats()})) {
     constexpr std::size_t many = 3;
@@ -58,7 +58,7 @@ OFI_TEST(cq_formats, requirements{"ofi.cq.formats", "ofi.cq.fields", "ofi.cq.dat
         auto said = end.complete(*op).sent();
         ofi.check(!said || said->of_sends, finding::value, "a send completes on the queue for receives");
     }
-    // One entry more than there are: what lies behind them is looked at.
+    // One entry more than there are: what lies beyond them is looked at.
     auto const size = size_of(what.format);
     std::vector<unsigned char> entries(size * (many + 1), poison_byte);
     std::size_t got = 0;
@@ -87,7 +87,7 @@ OFI_TEST(cq_formats, requirements{"ofi.cq.formats", "ofi.cq.fields", "ofi.cq.dat
         auto const end_of_entries = entries.begin() + n * static_cast<std::ptrdiff_t>(size);
         ofi.check(std::all_of(end_of_entries, entries.end(), [](unsigned char c) { return c == poison_byte; }),
                   finding::guard,
-                  fmt::format("fi_cq_read returned {} entries of {} bytes and wrote behind them", n, size));
+                  fmt::format("fi_cq_read returned {} entries of {} bytes and wrote beyond them", n, size));
         std::fill(entries.begin(), entries.end(), poison_byte);
         got += static_cast<std::size_t>(n);
         return got == many;

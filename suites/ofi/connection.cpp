@@ -93,7 +93,7 @@ OFI_TEST(name, requirements{"ofi.cm.getname"}, over(axis_use{&providers()})) {
     ofi.check(size == whole.size(), finding::value,
               fmt::format("it says {} bytes would do; the name has {}", size, whole.size()));
     ofi.check(bytes[whole.size() - 1] == static_cast<char>(poison_byte), finding::guard,
-              "it writes behind the end of the buffer");
+              "it writes beyond the end of the buffer");
     end.finish();
 }
 

@@ -178,7 +178,7 @@ void endpoint::hand_out(fid_cq* queue, bool of_sends) {
         c.of_sends = of_sends;
         c.source = source;
         if (got == 1) {
-            // Formats begin alike; what lies behind the end of one is still poison.
+            // Formats begin alike; what lies beyond the end of one is still poison.
             if (wanted.format >= FI_CQ_FORMAT_MSG) c.flags = entry.flags, c.length = entry.len;
             if (wanted.format >= FI_CQ_FORMAT_DATA) c.buffer = entry.buf, c.data = entry.data;
             if (wanted.format >= FI_CQ_FORMAT_TAGGED) c.tag = entry.tag;

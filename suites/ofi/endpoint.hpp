@@ -134,7 +134,7 @@ public:
     completion_check complete(operation& of, std::source_location where = std::source_location::current());
     // The same, only asked: nullptr when there is none after `polls` looks.
     completion const* look_for(operation& of, int polls = 200);
-    // Nothing has been said of this operation that nobody looked at, nor is after some looks.
+    // No completion of this operation is pending or arrives within 200 polls; otherwise a finding.
     void silent(operation& of, std::source_location where = std::source_location::current());
     // Until it holds, with progress; false after a while in which it did not.
     bool until(std::function<bool()> const& holds);

@@ -45,7 +45,7 @@ OFI_TEST(truncation, requirements{"ofi.cq.truncation"},
     if (said && said->error == FI_ETRUNC) {
         said.cut(bytes - room);
         if (way.tagged) said.tag(0x51);
-        // What fits may be there or not; nothing may be written behind it.
+        // What fits may be there or not; nothing may be written beyond it.
         auto const arrived = std::min(room, said->length);
         in.expect(ofi.key(ofi.left(), ofi.rank), arrived, "of a message that is too long");
     }

@@ -1,6 +1,7 @@
 // assay-ofi: every case about libfabric's providers.
 #include "framework/native/program.hpp"
 #include "suites/ofi/run.hpp"
+#include "suites/ofi/victim.hpp"
 
 #include <fmt/format.h>
 #include <rdma/fabric.h>
@@ -19,6 +20,7 @@ std::string version_text(std::uint32_t version) { return fmt::format("{}.{}", FI
 } // namespace
 
 int main(int argc, char** argv) {
+    if (assay::fabric::is_victim()) return assay::fabric::run_victim();
     return assay::native::main_of(
         {"assay-ofi", "Assay: tests of libfabric's providers. Options of GoogleTest (--gtest_filter=…) work as well.",
          version_text(FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION)),

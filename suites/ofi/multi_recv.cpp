@@ -20,7 +20,7 @@ axis<std::size_t> const& fillings() {
 
 } // namespace
 
-// Messages fill the buffer one behind the other; it is given back when less is left than FI_OPT_MIN_MULTI_RECV, and the next
+// Messages fill the buffer one after the other; it is given back when less is left than FI_OPT_MIN_MULTI_RECV, and the next
 // buffer takes what comes then.
 OFI_TEST(multi_recv, requirements{"ofi.multi_recv.fill", "ofi.multi_recv.release"},
          over(axis_use{&providers()}, axis_use{&fillings()})) {

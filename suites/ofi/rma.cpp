@@ -83,7 +83,7 @@ operation* start(endpoint& end, verb v, void* local, std::size_t bytes, int rank
     return op;
 }
 
-// Waits until all that this rank has written is there, by reading it back: reads come behind writes (FI_ORDER_RAW).
+// Waits until all that this rank has written is there, by reading it back: reads come after writes (FI_ORDER_RAW).
 void read_back(endpoint& end, buffer& into, int rank, remote_memory there) {
     if (into.count() == 0) return;
     auto* const op = start(end, verb::read, into.address(), into.count(), rank, there);
@@ -129,7 +129,7 @@ enum class mistake { key, too_far, no_write, no_read };
 axis<mistake> const& mistakes() {
     static axis<mistake> const axis(
         "mistake", {{{"key", "", "a key that nobody has", nullptr}, mistake::key},
-                    {{"too_far", "", "one byte behind the end", nullptr}, mistake::too_far},
+                    {{"too_far", "", "one byte beyond the end", nullptr}, mistake::too_far},
                     {{"no_write", "", "a write where only reads are allowed", nullptr}, mistake::no_write},
                     {{"no_read", "", "a read where only writes are allowed", nullptr}, mistake::no_read}});
     return axis;

@@ -70,6 +70,7 @@ FAULTS = {
     "lookup_wrong": ["address_vector"],
     "name_untold": ["name"],
     "busy_untold": ["close_busy"],
+    "errors_untold": ["peer_gone"],
     "descriptor_leak": ["descriptors"],
 }
 

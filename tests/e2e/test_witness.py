@@ -59,8 +59,8 @@ def ranks(over: str, folder: Path, programs: Path, *more: str) -> list[Pair]:
 
 def test_associations_fragments_and_chunks_are_what_we_say(tmp_path: Path) -> None:
     for file, counted in talk("assay_sctp", tmp_path):
-        for segments in check_sctp(file, counted, "tag_ctx").values():
-            assert sum(one.size == LONG for one in segments) >= 8
+        for frames in check_sctp(file, counted, "tag_ctx").values():
+            assert sum(one.size == LONG for one in frames) >= 8
 
 
 def test_addresses_are_listed_and_used(tmp_path: Path) -> None:
@@ -83,8 +83,8 @@ def test_addresses_are_listed_and_used(tmp_path: Path) -> None:
 @pytest.mark.parametrize("stream_map", ["tag_ctx", "tag", "ctx", "single"])
 def test_streams_are_those_of_the_map(stream_map: str, tmp_path: Path, programs: Path) -> None:
     for file, counted in ranks(f"assay_sctp:map={stream_map}", tmp_path, programs):
-        for segments in check_sctp(file, counted, stream_map).values():
-            used = {one.stream for one in segments if one.lane is not None}
+        for frames in check_sctp(file, counted, stream_map).values():
+            used = {one.stream for one in frames if one.flow is not None}
             assert (len(used) == 1) == (stream_map == "single")
 
 

@@ -24,7 +24,7 @@ FRAGMENT = 64 * 1024
 GREETING = 80
 HEAD = struct.Struct("<BBBBIQQQQQiI")  # transports/core/packet.hpp
 FRONT = struct.Struct("<IIQQ")  # transports/sctp/association.hpp
-CONTROL = {2, 3, 6, 8, 9}  # kinds of segments: offer, grant, read, done, credit
+CONTROL = {2, 3, 6, 8, 9}  # kinds of frames: offer, grant, read, done, credit
 MESSAGE, BULK, FOUND = 1, 4, 7
 
 
@@ -39,7 +39,7 @@ def must(holds: object, what: str) -> None:
 
 
 @dataclass
-class Segment:
+class Frame:
     """One of a wire, put together."""
 
     head: bytes
@@ -48,7 +48,7 @@ class Segment:
     payload: bytearray = field(default_factory=bytearray)
 
     @property
-    def lane(self) -> tuple[int, int] | None:
+    def flow(self) -> tuple[int, int] | None:
         """Its context and tag; None for what the two sides arrange between them."""
         kind, _, _, _, _, tag, _, _, number, other, _, _ = HEAD.unpack(self.head)
         if kind in CONTROL:
@@ -69,8 +69,8 @@ def dissect(file: Path, *names: str) -> Iterator[dict[str, list[str]]]:
         yield {name: value.split(",") if value else [] for name, value in zip(names, found, strict=True)}
 
 
-def check_sctp(file: Path, counted: Mapping[str, int], stream_map: str) -> dict[int, list[Segment]]:
-    """Associations, streams, DATA chunks and checksums. Returns the segments by the port that sent them."""
+def check_sctp(file: Path, counted: Mapping[str, int], stream_map: str) -> dict[int, list[Frame]]:
+    """Associations, streams, DATA chunks and checksums. Returns the frames by the port that sent them."""
     initial: dict[int, int] = {}  # sequence numbers, by port
     tags: dict[int, str] = {}  # what packets for this port carry
     begun: set[int] = set()  # chunks of the handshake that have come
@@ -105,11 +105,11 @@ def check_sctp(file: Path, counted: Mapping[str, int], stream_map: str) -> dict[
     for by, sent in sizes.items():
         wanted = told["write" if by == here[0] else "read"]
         must(_fits(sent, *wanted), f"port {by}: {len(sent)} packets with {sum(sent)} bytes, not {wanted}")
-    found = {by: _segments(_messages(one, initial[by])) for by, one in chunks.items()}
-    for by, segments in found.items():
+    found = {by: _frames(_messages(one, initial[by])) for by, one in chunks.items()}
+    for by, frames in found.items():
         name = "wire_frames_sent" if by == here[0] else "wire_frames_received"
-        must(len(segments) == counted[name], f"{len(segments)} segments are not {name}, {counted[name]}")
-        _check_streams(segments, stream_map)
+        must(len(frames) == counted[name], f"{len(frames)} frames are not {name}, {counted[name]}")
+        _check_streams(frames, stream_map)
     return found
 
 
@@ -179,38 +179,38 @@ def _messages(chunks: Mapping[int, Chunk], first: int) -> Iterator[tuple[int, by
     must(not parts, "the end of a message is missing")
 
 
-def _segments(messages: Iterator[tuple[int, bytes]]) -> list[Segment]:
-    found: dict[tuple[int, int], Segment] = {}
+def _frames(messages: Iterator[tuple[int, bytes]]) -> list[Frame]:
+    found: dict[tuple[int, int], Frame] = {}
     for stream, data in messages:
         must(len(data) <= FRAGMENT, f"a fragment of {len(data)} bytes")
         number, unordered, size, begin = FRONT.unpack_from(data)
         rest = data[FRONT.size :]
         if begin == 0:
-            must((unordered, number) not in found, "a segment begins twice")
-            found[unordered, number] = Segment(rest[: HEAD.size], size, stream)
+            must((unordered, number) not in found, "a frame begins twice")
+            found[unordered, number] = Frame(rest[: HEAD.size], size, stream)
             rest = rest[HEAD.size :]
         one = found[unordered, number]
-        must(one.stream == stream, "fragments of a segment on several streams")
+        must(one.stream == stream, "fragments of a frame on several streams")
         must(begin == len(one.payload) and size == one.size, "a fragment is missing")
         one.payload += rest
         must(len(data) == FRAGMENT or len(one.payload) == size, "a fragment ends early")
     for ordered in (0, 1):
         numbers = [number for kind, number in found if kind == ordered]
-        must(sorted(numbers) == list(range(len(numbers))), "the number of a segment is missing")
+        must(sorted(numbers) == list(range(len(numbers))), "the number of a frame is missing")
     for one in found.values():
-        must(len(one.payload) == one.size, "the end of a segment is missing")
+        must(len(one.payload) == one.size, "the end of a frame is missing")
     return list(found.values())
 
 
-def _check_streams(segments: Sequence[Segment], stream_map: str) -> None:
+def _check_streams(frames: Sequence[Frame], stream_map: str) -> None:
     """Control on stream 0, and of the rest what belongs together on one stream."""
     streams: dict[tuple[int, ...], set[int]] = defaultdict(set)
-    for one in segments:
-        if one.lane is None:
-            must(one.stream == 0, f"a control segment on stream {one.stream}")
+    for one in frames:
+        if one.flow is None:
+            must(one.stream == 0, f"a control frame on stream {one.stream}")
             continue
         must(one.stream != 0, "data on the stream for control")
-        context, tag = one.lane
+        context, tag = one.flow
         key = {"tag_ctx": (context, tag), "tag": (tag,), "ctx": (context,), "single": ()}[stream_map]
         streams[key].add(one.stream)
     for key, used in streams.items():
@@ -219,8 +219,8 @@ def _check_streams(segments: Sequence[Segment], stream_map: str) -> None:
         must(len(set.union(*streams.values())) > 1, f"{len(streams)} of {stream_map} share one stream")
 
 
-def check_tcp(file: Path, counted: Mapping[str, int]) -> dict[str, list[Segment]]:
-    """A connection, its checksums, and that it carries what was counted. Returns the segments sent and received."""
+def check_tcp(file: Path, counted: Mapping[str, int]) -> dict[str, list[Frame]]:
+    """A connection, its checksums, and that it carries what was counted. Returns the frames sent and received."""
     wanted = ("frame.number", "tcp.srcport", "tcp.dstport", "ip.checksum.status", "tcp.checksum.status", "tcp.flags")
     packets = list(dissect(file, *wanted, "tcp.seq", "tcp.ack", "tcp.payload"))
     syn, ack, push, fin = 0x02, 0x10, 0x08, 0x01
@@ -245,7 +245,7 @@ def check_tcp(file: Path, counted: Mapping[str, int]) -> dict[str, list[Segment]
         streams[by] += bytes.fromhex(packet["tcp.payload"][0])
         writes += by == here and bool(flag & push)
     must(writes == counted["wire_writes"], f"{writes} writes are not the {counted['wire_writes']} that were counted")
-    found: dict[str, list[Segment]] = {}
+    found: dict[str, list[Frame]] = {}
     for by, name in ((here, "sent"), (there, "received")):
         stream, bytes_name = streams[by], f"wire_bytes_{name}"
         must(len(stream) == counted[bytes_name], f"{len(stream)} bytes are not {bytes_name}, {counted[bytes_name]}")
@@ -253,15 +253,15 @@ def check_tcp(file: Path, counted: Mapping[str, int]) -> dict[str, list[Segment]
         if by == caller:
             must(stream.startswith(b"assaytcp"), "no greeting")
             at = GREETING
-        segments = found[name] = []
+        frames = found[name] = []
         while at < len(stream):
             (size,) = struct.unpack_from("<Q", stream, at)
             head = bytes(stream[at + 8 : at + 8 + HEAD.size])
             at += 8 + HEAD.size
-            segments.append(Segment(head, size, payload=stream[at : at + size]))
+            frames.append(Frame(head, size, payload=stream[at : at + size]))
             at += size
-        must(at == len(stream), "the end of a segment is missing")
-        must(len(segments) == counted[f"wire_frames_{name}"], f"{len(segments)} segments are not what was counted")
+        must(at == len(stream), "the end of a frame is missing")
+        must(len(frames) == counted[f"wire_frames_{name}"], f"{len(frames)} frames are not what was counted")
     return found
 
 

@@ -15,7 +15,7 @@ inline void must(bool holds, char const* what) {
     std::abort();
 }
 
-// Zeros behind its end.
+// Zeros after its end.
 class script {
 public:
     script(std::uint8_t const* data, std::size_t size) : left_(data, data + size) {}

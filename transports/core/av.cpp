@@ -144,7 +144,7 @@ net::address address_from(void const* bytes) {
     std::memcpy(&family, static_cast<char const*>(bytes) + offsetof(sockaddr, sa_family), sizeof family);
     auto const* const text = static_cast<char const*>(bytes);
     if (family == AF_INET) {
-        // The padding behind it must not make two addresses of one.
+        // The padding after it must not make two addresses of one.
         sockaddr_in in{};
         std::memcpy(&in, text, offsetof(sockaddr_in, sin_zero));
         return {reinterpret_cast<char const*>(&in), sizeof in};

@@ -12,8 +12,8 @@ namespace assay::ofi {
 struct address_vector : fid_av {
     domain* in = nullptr;
     struct event_queue* events = nullptr;
-    bool by_event = false;                              // insertions are reported there
-    int users = 0;                                      // endpoints
+    bool by_event = false;                             // insertions are reported there
+    int users = 0;                                     // endpoints
     std::vector<net::address> entries;                 // "": removed
     std::unordered_map<net::address, fi_addr_t> first; // the first insertion of an address
 

@@ -10,7 +10,7 @@
 
 namespace assay::ofi {
 
-// Of what the endpoint itself has begun or taken. `remote` counts frames for other endpoints than itself.
+// What the endpoint itself has begun or received. `remote` counts frames that were sent to other endpoints than itself.
 struct traffic {
     std::uint64_t eager = 0, offered = 0, bulk = 0, writes = 0, reads = 0, atomics = 0, bytes = 0; // sent
     std::uint64_t received = 0, unexpected = 0, received_bytes = 0;

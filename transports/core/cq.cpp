@@ -156,7 +156,7 @@ ssize_t completion_queue::read_error(fi_cq_err_entry* to) {
     to->data = first.data;
     to->tag = first.tag;
     to->olen = first.cut;
-    to->err = first.error;
+    to->err = errno_of(first.error);
     to->prov_errno = first.error;
     to->err_data_size = 0;
     entries_.pop_front();

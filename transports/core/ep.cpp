@@ -17,14 +17,16 @@ constexpr std::chrono::seconds patience{2}; // for a peer to take more of what a
 endpoint& of(fid* it) { return object_of<endpoint, fid_ep>(it); }
 
 int close(fid* it) {
-    auto& one = of(it);
-    auto& in = one.in;
-    locked const lock(in.mutex);
-    if (in.mover) in.mover->leave(one);
-    std::erase(in.endpoints, &one);
-    delete &one;
-    --in.users;
-    return 0;
+    return guarded([&] {
+        auto& one = of(it);
+        auto& in = one.in;
+        locked const lock(in.mutex);
+        if (in.mover) in.mover->leave(one);
+        std::erase(in.endpoints, &one);
+        delete &one;
+        --in.users;
+        return 0;
+    });
 }
 
 int bind(fid* it, fid* to, std::uint64_t flags) {
@@ -45,8 +47,10 @@ int control(fid* it, int command, void* argument) {
 }
 
 ssize_t cancel(fid_t it, void* context) {
-    locked const lock(of(it).in.mutex);
-    return of(it).cancel(context);
+    return guarded([&] {
+        locked const lock(of(it).in.mutex);
+        return of(it).cancel(context);
+    });
 }
 
 int get_option(fid_t it, int level, int name, void* value, std::size_t* size) {
@@ -164,6 +168,8 @@ endpoint::~endpoint() {
     send_queue_ = receive_queue_ = nullptr;
     send_counter_ = receive_counter_ = read_counter_ = write_counter_ = nullptr;
     remote_read_counter_ = remote_write_counter_ = nullptr;
+    for (auto& about : peers_)
+        about.waiting.reset(); // the wire reports failures while it goes, and nothing may start then
     wire_.reset();
     for (auto* one : requests_.all()) delete one;
     for (auto* message : granted_.all()) complete(*message, FI_ECANCELED);

@@ -15,9 +15,13 @@
 #include "transports/core/packet.hpp"
 #include "transports/core/settings.hpp"
 #include "transports/core/table.hpp"
+#include "transports/net/pieces.hpp"
 #include "transports/net/transport.hpp"
 
+#include <algorithm>
 #include <array>
+#include <deque>
+#include <functional>
 #include <memory>
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_endpoint.h>
@@ -35,8 +39,11 @@ inline constexpr std::size_t most_pieces = 4; // of a message in memory, and of 
 inline constexpr std::size_t queue_size = 4096;
 inline constexpr std::size_t most_atomic = 64 * 1024; // bytes of remote memory that one call changes
 inline constexpr std::size_t default_least = 64;      // FI_OPT_MIN_MULTI_RECV
+// Operations that one peer may have to answer at a time: announced messages that have no receive yet, reads, writes and atomic
+// operations. What goes beyond waits at the side that began it, which has the memory for it anyway.
+inline constexpr std::uint64_t most_awaited = 16 * 1024;
 
-// Memory in pieces.
+// Memory in a few pieces, without an allocation.
 class pieces {
 public:
     pieces() = default;
@@ -50,9 +57,14 @@ public:
     std::size_t size() const { return size_; }
     std::span<iovec const> list() const { return {list_.data(), count_}; }
     void* front() const { return count_ > 0 ? list_[0].iov_base : nullptr; }
-    pieces part(std::size_t from, std::size_t size) const; // [from, from + size) as far as it is there
-    void store(std::byte const* data, std::size_t size) const;
-    void load(std::byte* data) const;
+    // [from, from + size) as far as it is there.
+    pieces part(std::size_t from, std::size_t size) const {
+        pieces found;
+        net::each_of_part(list(), from, size, [&](iovec const& one) { found.add(one); });
+        return found;
+    }
+    void store(std::byte const* data, std::size_t size) const { net::scatter(data, size, list()); }
+    void load(std::byte* data) const { net::gather(list(), data, size_); }
 
 private:
     std::array<iovec, most_pieces> list_;
@@ -82,8 +94,8 @@ struct receive {
     wanted what;
     bool tagged = false;
     bool report = true;
-    bool multi = false;    // several messages, one behind the other
-    std::size_t used = 0;  // of a multi-receive
+    bool multi = false;    // takes several messages, one after the other
+    std::size_t used = 0;  // bytes that a multi-receive has given to messages
     unsigned filling = 0;  // messages that are on their way into it
     bool finished = false; // takes no more
 };
@@ -95,10 +107,11 @@ struct arrival {
     receive* into = nullptr;
     pieces places;                     // in the receive's memory
     std::unique_ptr<std::byte[]> body; // of a message that came before its receive
-    bool here = false;                 // the body is complete, or is not asked for yet
-    bool coming = false;               // what was granted has begun to arrive
-    bool discarded = false;            // when it is here
-    int error = 0;                     // its sender is gone
+    bool here = false;                 // its body is complete; of an announced message: it has not been asked for
+    bool coming = false;               // its data, which was granted, has begun to arrive
+    bool discarded = false;            // it is dropped when its body is complete
+    bool kept_offer = false;           // it counts among the offers that are kept for its sender
+    int error = 0;                     // it will never be complete: its sender is gone, or there is no memory for it
     std::uint64_t number = 0;          // in granted_
 };
 
@@ -111,8 +124,23 @@ struct atomic_request {
     std::span<fi_rma_iov const> remote = {};
 };
 
-// Something that goes out and is not complete.
-struct request {
+// What the wire gives back as the token of a frame that was sent.
+struct sending {
+    bool is_reply;
+};
+
+// An answer that the wire has not sent completely.
+struct reply : sending {
+    reply() : sending{true} {}
+    net::peer to = 0;
+    region* from = nullptr; // whose memory it still uses
+    iovec data{};
+    std::unique_ptr<std::byte[]> copy;
+};
+
+// An operation that this endpoint has begun and that is not complete.
+struct request : sending {
+    request() : sending{false} {}
     enum class kind { send, write, read, atomic } what = kind::send;
     net::peer to = 0;
     pieces memory;
@@ -120,13 +148,13 @@ struct request {
     void* context = nullptr;
     std::uint64_t flags = 0; // of the completion; they say which counter counts it, too
     bool report = true;
-    bool injected = false; // complete for the program since the call that began it
+    bool injected = false; // the program takes it for complete since the call that began it
     unsigned queued = 0;   // frames that the wire has not finished with
-    unsigned awaited = 0;  // answers
-    unsigned coming = 0;   // of these: found, and on their way into the memory
-    std::size_t got = 0;   // bytes found
+    unsigned awaited = 0;  // answers that have not come completely
+    unsigned coming = 0;   // of these: answers whose data is arriving in the memory
+    std::size_t got = 0;   // bytes that answers have brought
     bool offered = false;  // waits for a grant
-    bool lasting = false;  // a rendezvous whose end must be confirmed by the receiver
+    bool lasting = false;  // the receiver must confirm that the message is in its memory
     int error = 0;
     std::uint64_t number = 0; // in requests_
 };
@@ -139,7 +167,7 @@ public:
     int bind(::fid& to, std::uint64_t flags);
     int enable();
     bool ready() const { return enabled_; }
-    bool progress() { return wire_->poll(); }
+    bool progress() noexcept;
     int wait_fd() const { return wire_->wait_fd(); }
     net::address const& name() const { return name_; }
     int option(int name, void* value, std::size_t* size) const;
@@ -158,14 +186,38 @@ public:
     ssize_t read(pieces const& memory, std::span<fi_rma_iov const> remote, manner const& how);
     ssize_t atomic_operation(atomic_request const& it, manner const& how);
     ssize_t cancel(void const* context);
-    void withdraw(void* token); // its memory is about to vanish
+    void withdraw(void* token); // the memory that this frame arrives in is about to vanish
+    void keep(reply& one);      // the memory that this answer is sent from is; throws std::bad_alloc
 
     domain& in;
 
 private:
+    // How much of what a peer has sent is kept here, within a limit. What was kept when a connection ended does not count against the
+    // next one, up to the same limit.
+    struct account {
+        std::uint64_t now = 0, before = 0;
+        bool take(std::uint64_t cost, std::uint64_t limit) {
+            if (now + cost > limit + before) return false;
+            now += cost;
+            return true;
+        }
+        void free(std::uint64_t cost) { now -= std::min(now, cost); }
+        void ended(std::uint64_t limit) { before = std::min(now, limit); }
+    };
+    // An operation that waits until the peer has answered others.
+    struct delayed {
+        std::uint64_t answers; // that it asks for
+        std::function<void()> start;
+    };
     struct peer_state {
-        std::uint64_t in_flight = 0; // eager bytes that the peer has not used up
-        std::uint64_t owed = 0;      // used up here, and not told yet
+        std::uint64_t in_flight = 0; // eager bytes that the peer has not said it has used up
+        std::uint64_t owed = 0;      // eager bytes of the peer that were used up here; it has not been told
+        std::uint64_t awaited = 0;   // answers that the peer owes
+        std::unique_ptr<std::deque<delayed>> waiting; // null: none
+        account eager, offers;                        // of its messages
+        std::uint64_t replies = 0;                    // to it, that the wire has not sent
+        // Why nothing more comes from there, until it is heard of or called again. 0: something may come.
+        int gone = 0;
         fi_addr_t number = FI_ADDR_NOTAVAIL;
     };
     // What a token of the wire stands for.
@@ -179,6 +231,10 @@ private:
     void keep_copy(request& one);
     void launch(request& one, packet& head, pieces const& payload);
     void settle(request& one);
+    template <typename Start> void in_turn(net::peer to, std::uint64_t answers, Start start);
+    void came(net::peer from, std::uint64_t answers);
+    void respond(net::peer to, packet& head, iovec const& data, region* from, std::unique_ptr<std::byte[]> copy = {});
+    void retire(reply& one);
     void see_off();
     void granted(net::peer from, packet const& head);
     void answered(request& one, int error);
@@ -195,6 +251,7 @@ private:
     ssize_t take_claimed(bool with_tag, pieces const& memory, manner const& how);
     receive* make_receive(bool with_tag, pieces const& memory, wanted const& what, manner const& how);
     void discard(arrival& message);
+    void release_offer(arrival& message);
     void report(receive const& one, completion it);
     void end(receive& one, int error, fi_addr_t from);
     fi_addr_t number_of(net::peer who);
@@ -209,6 +266,10 @@ private:
     void failed(void* token, int error) override;
     void closed(net::peer which, int error) override;
     arrival& match(net::peer from, packet const& head);
+    void begun_frame(net::peer from, std::uint64_t size, landing& to);
+    void arrived_frame(net::peer from, landing& it);
+    void announced(net::peer from, packet const& head);
+    void keep_before_change(net::peer by, region& memory, std::byte const* place, std::uint64_t size);
     void begun_message(net::peer from, packet head, std::uint64_t size, landing& to);
     void begun_bulk(net::peer from, packet const& head, std::uint64_t size, landing& to);
     void begun_found(net::peer from, packet const& head, std::uint64_t size, landing& to);
@@ -234,13 +295,14 @@ private:
     std::uint64_t send_flags_, receive_flags_;
     std::size_t least_ = default_least; // room that a multi-receive needs to go on
 
-    std::vector<peer_state> peers_;     // by net::peer
+    std::vector<peer_state> peers_;    // by net::peer
     std::vector<net::peer> by_number_; // by fi_addr_t; any_peer: not looked up yet
     posted<receive> plain_receives_, tagged_receives_;
     unexpected<arrival> plain_messages_, tagged_messages_;
     std::unordered_map<void const*, arrival*> claimed_; // by the context that claimed it
     table<request> requests_;
     table<arrival> granted_;
+    std::vector<std::unique_ptr<reply>> spare_replies_;
     traffic traffic_;
 };
 

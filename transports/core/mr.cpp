@@ -10,16 +10,20 @@ namespace assay::ofi {
 namespace {
 
 int close(fid* it) {
-    auto& object = object_of<region, fid_mr>(it);
-    auto& in = *object.in;
-    locked const lock(in.mutex);
-    for (auto const& [at, token] : object.arriving) at->withdraw(token);
-    if (object.writes) --object.writes->regions;
-    in.regions.erase(object.key);
-    in.descriptors.erase(object.mem_desc);
-    --in.users;
-    delete &object;
-    return 0;
+    return guarded([&] {
+        auto& object = object_of<region, fid_mr>(it);
+        auto& in = *object.in;
+        locked const lock(in.mutex);
+        for (auto const& [at, one] : object.leaving) at->keep(*one);
+        for (auto const& [at, one] : object.leaving) one->from = nullptr;
+        for (auto const& [at, token] : object.arriving) at->withdraw(token);
+        if (object.writes) --object.writes->regions;
+        in.regions.erase(object.key);
+        in.descriptors.erase(object.mem_desc);
+        --in.users;
+        delete &object;
+        return 0;
+    });
 }
 
 // Registrations are made complete and bound to endpoints by some programs, whether they have to or not.

@@ -10,6 +10,7 @@ namespace assay::ofi {
 
 class endpoint;
 struct counter;
+struct reply;
 
 struct region : fid_mr {
     domain* in = nullptr;
@@ -19,6 +20,8 @@ struct region : fid_mr {
     std::uint64_t access = 0;
     // Writes into it that are on their way, with the endpoint that takes them.
     std::vector<std::pair<endpoint*, void*>> arriving;
+    // Answers that take their data from it, with the endpoint that sends them.
+    std::vector<std::pair<endpoint*, reply*>> leaving;
     counter* writes = nullptr; // counts those that have changed it
 };
 

@@ -1,4 +1,4 @@
-// What processes say to each other: the head of a frame. In this machine's byte order: both sides run the same code.
+// The head of a frame, by which two endpoints talk to each other. It is in this machine's byte order, because both sides run the same code.
 //
 // A message up to the eager limit is one frame, `message`. A longer one, or one that the receiver may have no room for,
 // is announced by `offer`; when a receive matches it, the receiver answers `grant`, and `bulk` brings the data. Remote
@@ -29,13 +29,13 @@ struct packet {
     kind what{};
     std::uint8_t flags = 0;
     std::uint8_t type = 0, op = 0; // atomic: fi_datatype, fi_op
-    std::uint32_t credit = 0;      // bytes of eager messages that the sender of this head has used up meanwhile
-    std::uint64_t tag = 0;         // of a message; write, read, atomic: the address
-    std::uint64_t data = 0;  // for the completion; read, atomic, found: where the answer goes in the reader's memory
-    std::uint64_t size = 0;  // of the whole message; read, atomic: bytes there; grant: bytes that will be taken
-    std::uint64_t id = 0;    // of the request at the side that began it
-    std::uint64_t other = 0; // write, read, atomic: the key; grant: the receiver's number; bulk: the same, given back
-    std::int32_t status = 0; // done, found: an error number
+    std::uint32_t credit = 0; // bytes of eager messages that the sender of this head has used up since its last head
+    std::uint64_t tag = 0;    // of a message; write, read, atomic: the address
+    std::uint64_t data = 0;   // for the completion; read, atomic, found: where the answer goes in the reader's memory
+    std::uint64_t size = 0;   // of the whole message; read, atomic: bytes there; grant: bytes that will be taken
+    std::uint64_t id = 0;     // of the request at the side that began it
+    std::uint64_t other = 0;  // write, read, atomic: the key; grant: the receiver's number; bulk: the same, given back
+    std::int32_t status = 0;  // done, found: an error number
     std::uint32_t unused2 = 0;
 };
 static_assert(sizeof(packet) == net::head_size && std::is_trivially_copyable_v<packet>);

@@ -3,6 +3,9 @@
 #include "transports/core/mr.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <new>
+#include <system_error>
 #include <utility>
 
 namespace assay::ofi {
@@ -18,23 +21,53 @@ struct endpoint::landing {
     int error = 0;
 };
 
+// No exception leaves it: the caller may be a thread of ours, and the wire is not made to go on after an exception.
+bool endpoint::progress() noexcept {
+    int error = 0;
+    try {
+        return wire_->poll();
+    } catch (std::bad_alloc const&) {
+        error = FI_ENOMEM;
+    } catch (std::system_error const& it) {
+        error = it.code().value();
+    } catch (std::exception const&) {
+        error = FI_EIO;
+    }
+    // It is not known what was lost, so all connections end, and whatever waits for them ends with the error.
+    for (std::size_t who = 0; who < peers_.size(); ++who) try {
+            wire_->give_up(static_cast<net::peer>(who), error);
+        } catch (std::exception const&) {}
+    return true;
+}
+
 net::destination endpoint::begun(net::peer from, std::byte const* bytes, std::uint64_t size) {
-    auto to = std::make_unique<landing>();
-    to->head = understand(bytes);
-    auto const& head = to->head;
-    if (peers_.size() <= from) peers_.resize(from + 1);
-    auto& in_flight = peers_[from].in_flight;
-    in_flight -= std::min<std::uint64_t>(in_flight, head.credit);
-    switch (head.what) {
-    case kind::message: begun_message(from, head, size, *to); break;
-    case kind::bulk: begun_bulk(from, head, size, *to); break;
-    case kind::write: begun_write(from, head, size, *to); break;
-    case kind::atomic: begun_atomic(head, size, *to); break;
-    case kind::found: begun_found(from, head, size, *to); break;
-    default: break; // no payload, or one that nobody asked for
+    std::unique_ptr<landing> to;
+    try {
+        to = std::make_unique<landing>();
+        to->head = understand(bytes);
+        begun_frame(from, size, *to);
+    } catch (std::bad_alloc const&) { // the sender must not wait for an answer to this
+        wire_->give_up(from, FI_ENOMEM);
+        if (!to) return {};
     }
     auto& it = *to.release(); // arrived() or lost() frees it
     return {it.places.list(), &it};
+}
+
+void endpoint::begun_frame(net::peer from, std::uint64_t size, landing& to) {
+    auto const& head = to.head;
+    if (peers_.size() <= from) peers_.resize(from + 1);
+    auto& about = peers_[from];
+    about.gone = 0;
+    about.in_flight -= std::min<std::uint64_t>(about.in_flight, head.credit);
+    switch (head.what) {
+    case kind::message: begun_message(from, head, size, to); break;
+    case kind::bulk: begun_bulk(from, head, size, to); break;
+    case kind::write: begun_write(from, head, size, to); break;
+    case kind::atomic: begun_atomic(head, size, to); break;
+    case kind::found: begun_found(from, head, size, to); break;
+    default: break; // no payload, or one that nobody asked for
+    }
 }
 
 // A message, or the announcement of one, goes to the first receive that takes it; else it waits for one.
@@ -56,13 +89,18 @@ arrival& endpoint::match(net::peer from, packet const& head) {
 
 void endpoint::begun_message(net::peer from, packet head, std::uint64_t size, landing& to) {
     head.size = size;
+    auto const cost = size + net::head_size;
+    // It has sent more than it had credit for. Who keeps to that has at most a window on the way or here.
+    if (cost < size || !peers_[from].eager.take(cost, configured().window)) return wire_->give_up(from, EPROTO);
     auto& message = match(from, head);
-    if (!message.into && size > configured().window) message.error = FI_EOVERFLOW; // more than it had credit for
-    else if (!message.into) {
-        message.body = std::make_unique_for_overwrite<std::byte[]>(size);
-        to.places.add({message.body.get(), static_cast<std::size_t>(size)});
-    } else to.places = message.places;
     to.message = &message;
+    if (message.into) {
+        to.places = message.places;
+        return;
+    }
+    message.body.reset(new (std::nothrow) std::byte[static_cast<std::size_t>(size)]);
+    if (message.body) to.places.add({message.body.get(), static_cast<std::size_t>(size)});
+    else message.error = FI_ENOMEM; // of the receive that it goes to
 }
 
 // Nobody else may write there, and not twice.
@@ -82,13 +120,23 @@ void endpoint::begun_found(net::peer from, packet const& head, std::uint64_t siz
     if (!head.status) to.places = one->memory.part(static_cast<std::size_t>(head.data), static_cast<std::size_t>(size));
 }
 
-void endpoint::begun_write(net::peer, packet const& head, std::uint64_t size, landing& to) {
+void endpoint::begun_write(net::peer from, packet const& head, std::uint64_t size, landing& to) {
     to.head.size = size;
     auto* const place = find_memory(in, head.other, head.tag, size, FI_REMOTE_WRITE, to.error);
     if (!place) return;
-    to.places.add({place, static_cast<std::size_t>(size)});
     to.memory = in.regions.at(head.other);
+    keep_before_change(from, *to.memory, place, size);
+    to.places.add({place, static_cast<std::size_t>(size)});
     to.memory->arriving.emplace_back(this, &to);
+}
+
+// Answers to reads that came before a write show what was there before it.
+void endpoint::keep_before_change(net::peer by, region& memory, std::byte const* place, std::uint64_t size) {
+    if (net::planted(fault::reads_unordered)) return;
+    for (auto const& [at, one] : memory.leaving) {
+        auto const* const from = static_cast<std::byte const*>(one->data.iov_base);
+        if (at == this && one->to == by && from < place + size && place < from + one->data.iov_len) keep(*one);
+    }
 }
 
 void endpoint::withdraw(void* token) {
@@ -99,11 +147,21 @@ void endpoint::withdraw(void* token) {
 }
 
 void endpoint::arrived(net::peer from, void* token) {
+    if (!token) return; // there was no memory for it
     std::unique_ptr<landing> const owner(static_cast<landing*>(token));
-    auto const& head = owner->head;
+    try {
+        arrived_frame(from, *owner);
+    } catch (std::bad_alloc const&) {
+        wire_->give_up(from, FI_ENOMEM);
+    }
+}
+
+void endpoint::arrived_frame(net::peer from, landing& it) {
+    auto const& head = it.head;
     switch (head.what) {
     case kind::message: {
-        auto& message = *owner->message;
+        if (!it.message) break;
+        auto& message = *it.message;
         message.here = true;
         if (message.discarded) discard(message);
         else if (message.into) { // matched before, or while it came
@@ -112,29 +170,33 @@ void endpoint::arrived(net::peer from, void* token) {
         }
         break;
     }
-    case kind::offer: {
-        auto& message = match(from, head);
-        message.here = true;
-        if (message.into) grant(message);
-        break;
-    }
+    case kind::offer: announced(from, head); break;
     case kind::grant: granted(from, head); break;
     case kind::bulk:
-        if (owner->message) complete(*owner->message, owner->error);
+        if (it.message) complete(*it.message, it.error);
         break;
-    case kind::write: written(from, *owner); break;
+    case kind::write: written(from, it); break;
     case kind::read: serve_read(from, head); break;
-    case kind::atomic: serve_atomic(from, *owner); break;
+    case kind::atomic: serve_atomic(from, it); break;
     case kind::found:
-        if (owner->answer) {
-            --owner->answer->coming;
-            owner->answer->got += owner->places.size();
-            answered(*owner->answer, head.status);
+        if (it.answer) {
+            --it.answer->coming;
+            it.answer->got += it.places.size();
+            answered(*it.answer, head.status);
         }
         break;
     case kind::done: done(from, head); break;
     case kind::credit: break;
     }
+}
+
+void endpoint::announced(net::peer from, packet const& head) {
+    if (peers_[from].offers.now >= most_awaited + peers_[from].offers.before) return wire_->give_up(from, EPROTO);
+    auto& message = match(from, head);
+    message.here = true;
+    if (message.into) return grant(message);
+    message.kept_offer = true;
+    peers_[from].offers.take(1, most_awaited);
 }
 
 // Not for what waits for data or for a grant.
@@ -153,9 +215,41 @@ void endpoint::serve_read(net::peer from, packet const& head) {
     answer.status = error;
     count(remote_read_counter_, error);
     iovec const memory{place, place ? static_cast<std::size_t>(head.size) : 0};
-    // A copy of what cannot go at once: later writes, and whoever takes the memory away, must not change the answer.
-    dispatch(from, answer, {&memory, 1}, net::memory::copy, nullptr);
+    respond(from, answer, memory, place ? in.regions.at(head.other) : nullptr);
 }
+
+// An answer. Its data may be in a region, from which the wire takes it when there is room; then the region knows of it.
+void endpoint::respond(net::peer to, packet& head, iovec const& data, region* from, std::unique_ptr<std::byte[]> copy) {
+    if (peers_[to].replies >= most_awaited) return wire_->give_up(to, EPROTO); // it asks, and does not listen
+    if (spare_replies_.empty()) spare_replies_.push_back(std::make_unique<reply>());
+    auto one = std::move(spare_replies_.back());
+    spare_replies_.pop_back();
+    one->to = to;
+    one->data = data;
+    one->copy = std::move(copy);
+    one->from = from;
+    if (from) from->leaving.emplace_back(this, one.get());
+    ++peers_[to].replies;
+    auto& it = *one.release();
+    try {
+        if (!dispatch(to, head, {&data, 1}, net::memory::borrow, static_cast<sending*>(&it))) return;
+    } catch (...) {
+        retire(it);
+        throw;
+    }
+    retire(it);
+}
+
+void endpoint::retire(reply& one) {
+    --peers_[one.to].replies;
+    if (one.from) std::erase_if(one.from->leaving, [&](auto const& entry) { return entry.second == &one; });
+    one.from = nullptr;
+    one.copy.reset();
+    std::unique_ptr<reply> owner(&one);
+    if (spare_replies_.size() < 64) spare_replies_.push_back(std::move(owner));
+}
+
+void endpoint::keep(reply& one) { wire_->keep(static_cast<sending*>(&one)); }
 
 namespace {
 
@@ -195,6 +289,7 @@ void endpoint::serve_atomic(net::peer from, landing& what) {
     auto* const target =
         what.error ? nullptr : find_memory(in, head.other, head.tag, head.size, needed_access(op, how), what.error);
     if (target) {
+        if (op != FI_ATOMIC_READ) keep_before_change(from, *in.regions.at(head.other), target, size);
         auto const* const operand = op == FI_ATOMIC_READ ? nullptr : what.operands.get();
         if (how != form::plain) before = std::make_unique_for_overwrite<std::byte[]>(size);
         perform(type, op, size / size_of(type), target, operand,
@@ -205,7 +300,7 @@ void endpoint::serve_atomic(net::peer from, landing& what) {
     count(how == form::plain ? remote_write_counter_ : remote_read_counter_, what.error);
     if (target && op != FI_ATOMIC_READ) count(in.regions.at(head.other)->writes, 0);
     iovec const memory{before.get(), before ? size : 0};
-    dispatch(from, answer, {&memory, 1}, net::memory::copy, nullptr);
+    respond(from, answer, memory, nullptr, std::move(before));
 }
 
 void endpoint::written(net::peer from, landing& what) {
@@ -214,7 +309,7 @@ void endpoint::written(net::peer from, landing& what) {
     answer.what = kind::done;
     answer.id = what.head.id;
     answer.status = what.error;
-    dispatch(from, answer, {}, net::memory::copy, nullptr);
+    respond(from, answer, {}, nullptr);
     count(remote_write_counter_, what.error);
     if (!what.error && what.memory) count(what.memory->writes, 0);
     if (what.error || !(what.head.flags & has_data) || !receive_queue_) return;
@@ -227,6 +322,7 @@ void endpoint::written(net::peer from, landing& what) {
 }
 
 void endpoint::lost(void* token) {
+    if (!token) return; // there was no memory for it
     std::unique_ptr<landing> const owner(static_cast<landing*>(token));
     if (owner->memory)
         std::erase_if(owner->memory->arriving, [&](auto const& entry) { return entry.second == owner.get(); });
@@ -236,6 +332,7 @@ void endpoint::lost(void* token) {
     }
     auto* const message = owner->message;
     if (!message) return;
+    if (message->head.what == kind::message) peers_[message->from].eager.free(message->head.size + net::head_size);
     if (message->into) return complete(*message, FI_ECONNRESET);
     messages(message->head.flags & is_tagged).remove(message);
     std::erase_if(claimed_, [message](auto const& entry) { return entry.second == message; });
@@ -243,24 +340,36 @@ void endpoint::lost(void* token) {
 }
 
 void endpoint::sent(void* token) {
-    auto& one = *static_cast<request*>(token);
+    auto& it = *static_cast<sending*>(token);
+    if (it.is_reply) return retire(static_cast<reply&>(it));
+    auto& one = static_cast<request&>(it);
     --one.queued;
     settle(one);
 }
 
 void endpoint::failed(void* token, int error) {
-    auto& one = *static_cast<request*>(token);
+    auto& it = *static_cast<sending*>(token);
+    if (it.is_reply) return retire(static_cast<reply&>(it));
+    auto& one = static_cast<request&>(it);
+    auto const to = one.to;
+    std::uint64_t const answers = one.what != request::kind::send ? one.awaited : one.offered ? 1 : 0;
     one.error = error;
     one.awaited = 0;
     --one.queued;
     settle(one);
+    if (answers > 0) came(to, answers);
 }
 
 // Nothing that waits for this peer can end well any more. What it has sent completely stays.
 void endpoint::closed(net::peer which, int reason) {
-    int const error = reason ? reason : FI_ECONNRESET;
+    int const error = reason ? reason : closed_by_peer;
     if (peers_.size() <= which) peers_.resize(which + 1);
-    peers_[which].in_flight = peers_[which].owed = 0;
+    auto& about = peers_[which];
+    about.gone = error;
+    about.in_flight = about.owed = about.awaited = 0;
+    about.waiting.reset();
+    about.eager.ended(configured().window);
+    about.offers.ended(most_awaited);
     for (auto* one : requests_.all())
         if (one->to == which && one->awaited > 0) {
             one->error = error;

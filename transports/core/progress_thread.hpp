@@ -1,5 +1,5 @@
-// FI_PROGRESS_AUTO: a thread of the domain moves its endpoints whenever something has come for them, so that nobody waits for a
-// program that computes. Only for programs that ask for it: the others are faster without.
+// FI_PROGRESS_AUTO: a thread of the domain moves its endpoints whenever something has come for them, so that no peer waits for a
+// program that computes. Only programs that ask for it get the thread: the others are faster without.
 #pragma once
 #include <thread>
 

@@ -2,6 +2,7 @@
 #include "transports/core/ep.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace assay::ofi {
 namespace {
@@ -37,6 +38,11 @@ ssize_t endpoint::post(bool with_tag, pieces const& memory, std::uint64_t tag, s
         take_here(std::unique_ptr<arrival>(message));
         if (finished) return 0; // the receive may be gone
     }
+    if (int const gone = what.from == any_peer ? 0 : peers_[what.from].gone) { // nothing more comes from there
+        one->finished = true;
+        if (one->filling == 0) end(*one, gone, number_of(what.from));
+        return 0;
+    }
     receives(with_tag).add(what, one);
     return 0;
 }
@@ -60,12 +66,18 @@ void endpoint::give(arrival& message, receive& to) {
 void endpoint::take_here(std::unique_ptr<arrival> message) {
     auto& it = *message.release(); // complete() frees it
     if (!it.here) return;          // arrived() goes on
+    release_offer(it);
     if (it.error) complete(it, it.error);
     else if (it.head.what == kind::offer) grant(it);
     else {
         it.places.store(it.body.get(), it.places.size());
         complete(it, 0);
     }
+}
+
+// It is not kept for its sender any more.
+void endpoint::release_offer(arrival& message) {
+    if (std::exchange(message.kept_offer, false)) peers_[message.from].offers.free(1);
 }
 
 void endpoint::grant(arrival& message) {
@@ -94,7 +106,7 @@ void endpoint::complete(arrival& message, int error) {
     if (message.head.flags & has_data) it.flags |= FI_REMOTE_CQ_DATA;
     if (it.cut > 0) ++traffic_.cut;
     if (net::planted(fault::cq_wrong_length) && it.size > 0) --it.size;
-    if (!error) used_up(message.from, message.head);
+    if (!error || error == FI_ENOMEM) used_up(message.from, message.head);
     --to.filling;
     bool const last = to.finished && to.filling == 0;
     if (to.multi && last) it.flags |= FI_MULTI_RECV;
@@ -130,6 +142,7 @@ void endpoint::used_up(net::peer from, packet const& head) {
         dispatch(from, answer, {}, net::memory::copy, nullptr);
     }
     if (head.what != kind::message) return;
+    peers_[from].eager.free(head.size + net::head_size);
     auto& owed = peers_[from].owed;
     owed += head.size + net::head_size;
     if (owed < configured().window / 4) return;
@@ -203,6 +216,7 @@ void endpoint::discard(arrival& message) {
         return;
     }
     std::unique_ptr<arrival> const owner(&message);
+    release_offer(message);
     if (message.error) return;
     if (message.head.what == kind::offer) {
         packet head;

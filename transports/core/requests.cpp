@@ -7,37 +7,6 @@
 
 namespace assay::ofi {
 
-pieces pieces::part(std::size_t from, std::size_t size) const {
-    pieces found;
-    for (auto const& one : list()) {
-        if (from >= one.iov_len) {
-            from -= one.iov_len;
-            continue;
-        }
-        auto const length = std::min(one.iov_len - from, size);
-        if (length > 0) found.add({static_cast<std::byte*>(one.iov_base) + from, length});
-        size -= length;
-        from = 0;
-    }
-    return found;
-}
-
-void pieces::store(std::byte const* data, std::size_t size) const {
-    for (auto const& one : list()) {
-        auto const length = std::min(one.iov_len, size);
-        if (length > 0) std::memcpy(one.iov_base, data, length);
-        data += length;
-        size -= length;
-    }
-}
-
-void pieces::load(std::byte* data) const {
-    for (auto const& one : list()) {
-        if (one.iov_len > 0) std::memcpy(data, one.iov_base, one.iov_len);
-        data += one.iov_len;
-    }
-}
-
 bool endpoint::find_peer(fi_addr_t number, net::peer& found) {
     if (!av_ || number >= av_->entries.size() || av_->entries[number].empty()) return false;
     if (by_number_.size() <= number) by_number_.resize(number + 1, any_peer);
@@ -79,6 +48,7 @@ net::flow flow_of(packet const& head) {
 bool endpoint::dispatch(net::peer to, packet& head, std::span<iovec const> payload, net::memory how, void* token) {
     if (peers_.size() <= to) peers_.resize(to + 1);
     auto& about = peers_[to];
+    about.gone = 0; // it is called again
     head.credit = static_cast<std::uint32_t>(std::min<std::uint64_t>(about.owed, ~std::uint32_t{0}));
     about.owed -= head.credit;
     if (wire_->address_of(to) != name_ && ++traffic_.remote == traffic_.next_note) {
@@ -110,7 +80,7 @@ void endpoint::keep_copy(request& one) {
 
 // Sends a frame of a request. Memory that the caller wants back at once is copied, if the wire needs it for longer.
 void endpoint::launch(request& one, packet& head, pieces const& payload) {
-    if (!dispatch(one.to, head, payload.list(), net::memory::borrow, &one)) ++one.queued;
+    if (!dispatch(one.to, head, payload.list(), net::memory::borrow, static_cast<sending*>(&one))) ++one.queued;
 }
 
 // Frees the request, and reports it, once nothing is to be expected any more.
@@ -129,6 +99,32 @@ void endpoint::settle(request& one) {
     it.flags = one.flags;
     it.error = one.error;
     send_queue_->push(it);
+}
+
+// Starts an operation now, or after those for this peer that wait already: the peer answers only so many at a time, and the order of
+// the calls is kept.
+template <typename Start> void endpoint::in_turn(net::peer to, std::uint64_t answers, Start start) {
+    auto& about = peers_[to];
+    if (!about.waiting && about.awaited + answers <= most_awaited) {
+        about.awaited += answers;
+        return start();
+    }
+    if (!about.waiting) about.waiting = std::make_unique<std::deque<delayed>>();
+    about.waiting->push_back({answers, start});
+}
+
+// A peer has answered: others may start.
+void endpoint::came(net::peer from, std::uint64_t answers) {
+    peers_[from].awaited -= std::min(peers_[from].awaited, answers);
+    while (auto* const waiting = peers_[from].waiting.get()) {
+        auto& about = peers_[from];
+        if (about.awaited + waiting->front().answers > most_awaited) return;
+        about.awaited += waiting->front().answers;
+        auto const start = std::move(waiting->front().start);
+        waiting->pop_front();
+        if (waiting->empty()) about.waiting.reset();
+        start();
+    }
 }
 
 ssize_t endpoint::send(bool with_tag, pieces const& memory, std::uint64_t tag, manner const& how) {
@@ -152,7 +148,7 @@ ssize_t endpoint::send(bool with_tag, pieces const& memory, std::uint64_t tag, m
     auto one = begin(request::kind::send, memory, how, to);
     one->flags = FI_SEND | (with_tag ? FI_TAGGED : FI_MSG);
     one->lasting = confirmed;
-    if (memory.size() <= set.eager && about.in_flight + cost <= set.window) {
+    if (memory.size() <= set.eager && about.in_flight + cost <= set.window && !about.waiting) {
         about.in_flight += cost;
         ++traffic_.eager;
         head.what = kind::message;
@@ -172,8 +168,8 @@ ssize_t endpoint::send(bool with_tag, pieces const& memory, std::uint64_t tag, m
     if (inject && memory.size() > 0 && !net::planted(fault::inject_not_copied)) keep_copy(*one);
     one->awaited = 1;
     head.id = one->number = requests_.add(one.get());
-    dispatch(to, head, {}, net::memory::copy, nullptr);
     (void)one.release(); // settle() frees it
+    in_turn(to, 1, [this, to, head]() mutable { dispatch(to, head, {}, net::memory::copy, nullptr); });
     return 0;
 }
 
@@ -182,6 +178,7 @@ void endpoint::granted(net::peer from, packet const& head) {
     auto* const one = find_request(from, head);
     if (!one || !std::exchange(one->offered, false)) return;
     if (!one->lasting) --one->awaited;
+    came(from, 1);
     if (head.size > 0) {
         packet answer;
         answer.what = kind::bulk;
@@ -201,9 +198,27 @@ request* endpoint::find_request(net::peer from, packet const& head) const {
 
 void endpoint::answered(request& one, int error) {
     if (one.awaited > 0) --one.awaited;
+    if (one.what != request::kind::send) came(one.to, 1);
     if (error) one.error = error;
     settle(one);
 }
+
+namespace {
+
+// A list of remote memory that outlives the call.
+struct remote_list {
+    std::array<fi_rma_iov, most_pieces> list{};
+    std::size_t count = 0;
+};
+
+remote_list list_of(std::span<fi_rma_iov const> remote) {
+    remote_list made;
+    made.count = std::min(remote.size(), made.list.size());
+    std::copy_n(remote.begin(), made.count, made.list.begin());
+    return made;
+}
+
+} // namespace
 
 ssize_t endpoint::write(pieces const& memory, std::span<fi_rma_iov const> remote, manner const& how) {
     auto const& set = configured();
@@ -218,22 +233,25 @@ ssize_t endpoint::write(pieces const& memory, std::span<fi_rma_iov const> remote
     one->awaited = static_cast<unsigned>(remote.size());
     traffic_.bytes += memory.size();
     auto& it = *one.release();
-    std::size_t from = 0;
-    for (std::size_t k = 0; k < remote.size(); ++k) {
-        packet head;
-        head.what = kind::write;
-        head.id = it.number;
-        head.tag = remote[k].addr;
-        head.other = remote[k].key;
-        head.size = remote[k].len;
-        if (how.with_data && k + 1 == remote.size()) { // the completion at the target comes behind all of the data
-            head.flags = has_data;
-            head.data = how.data;
+    in_turn(to, remote.size(), [this, &it, how, places = list_of(remote)] {
+        std::size_t from = 0;
+        for (std::size_t k = 0; k < places.count; ++k) {
+            auto const& there = places.list[k];
+            packet head;
+            head.what = kind::write;
+            head.id = it.number;
+            head.tag = there.addr;
+            head.other = there.key;
+            head.size = there.len;
+            if (how.with_data && k + 1 == places.count) { // the completion at the target comes after all of the data
+                head.flags = has_data;
+                head.data = how.data;
+            }
+            ++traffic_.writes;
+            launch(it, head, it.memory.part(from, there.len));
+            from += there.len;
         }
-        ++traffic_.writes;
-        launch(it, head, it.memory.part(from, remote[k].len));
-        from += remote[k].len;
-    }
+    });
     return 0;
 }
 
@@ -245,23 +263,25 @@ ssize_t endpoint::read(pieces const& memory, std::span<fi_rma_iov const> remote,
     one->number = requests_.add(one.get());
     one->awaited = static_cast<unsigned>(remote.size());
     auto& it = *one.release();
-    std::size_t from = 0;
-    for (auto const& there : remote) {
-        packet head;
-        head.what = kind::read;
-        head.id = it.number;
-        head.tag = there.addr;
-        head.other = there.key;
-        head.size = there.len;
-        head.data = from; // comes back with the answer: where in the memory it goes
-        ++traffic_.reads;
-        dispatch(to, head, {}, net::memory::copy, nullptr);
-        from += there.len;
-    }
+    in_turn(to, remote.size(), [this, &it, to, places = list_of(remote)] {
+        std::size_t from = 0;
+        for (std::size_t k = 0; k < places.count; ++k) {
+            packet head;
+            head.what = kind::read;
+            head.id = it.number;
+            head.tag = places.list[k].addr;
+            head.other = places.list[k].key;
+            head.size = places.list[k].len;
+            head.data = from; // comes back with the answer: where in the memory it goes
+            ++traffic_.reads;
+            dispatch(to, head, {}, net::memory::copy, nullptr);
+            from += places.list[k].len;
+        }
+    });
     return 0;
 }
 
-// One frame for each piece of remote memory: its part of the operand, and behind it that of what to compare with.
+// One frame for each piece of remote memory: its part of the operand, followed by its part of what to compare with.
 ssize_t endpoint::atomic_operation(atomic_request const& it, manner const& how) {
     auto const size = it.operand.size() + it.compare.size();
     if (how.flags & FI_INJECT && size > configured().inject) return -FI_EMSGSIZE;
@@ -280,24 +300,33 @@ ssize_t endpoint::atomic_operation(atomic_request const& it, manner const& how) 
     head.op = static_cast<std::uint8_t>(it.op);
     head.flags = it.how == form::plain ? none : it.how == form::fetching ? fetches : fetches | compares;
     head.id = one->number;
-    auto& request = *one.release();
-    auto* at = request.copy.get();
+    // In the order in which they are sent.
+    auto* at = one->copy.get();
     std::size_t from = 0;
     for (auto const& there : it.remote) {
-        head.tag = there.addr;
-        head.other = there.key;
-        head.size = there.len;
-        head.data = from;
-        auto* const begin = at;
         for (auto const* memory : {&it.operand, &it.compare}) {
             auto const part = memory->part(from, there.len);
             part.load(at);
             at += part.size();
         }
-        ++traffic_.atomics;
-        launch(request, head, one_piece(begin, static_cast<std::size_t>(at - begin)));
         from += there.len;
     }
+    auto const operands = size / from;
+    auto& request = *one.release();
+    in_turn(to, it.remote.size(), [this, &request, head, operands, places = list_of(it.remote)]() mutable {
+        auto* next = request.copy.get();
+        head.data = 0;
+        for (std::size_t k = 0; k < places.count; ++k) {
+            auto const& there = places.list[k];
+            head.tag = there.addr;
+            head.other = there.key;
+            head.size = there.len;
+            ++traffic_.atomics;
+            launch(request, head, one_piece(next, operands * there.len));
+            next += operands * there.len;
+            head.data += there.len;
+        }
+    });
     return 0;
 }
 

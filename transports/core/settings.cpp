@@ -73,7 +73,7 @@ settings read_settings(char const* switches, char const* counters, char const* p
 }
 
 settings const& configured() {
-    static settings const found = 
+    static settings const found =
         read_settings(std::getenv("ASSAY_TRANSPORT"), std::getenv("ASSAY_COUNTERS"), std::getenv("ASSAY_PCAP"));
     return found;
 }

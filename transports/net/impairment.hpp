@@ -1,7 +1,7 @@
 // A bad network, for protocols that must survive it: packets are lost, doubled, late, out of order or damaged.
 //
-// What happens to a packet depends on nothing but the seed, its peer and how many went there before; so a run can be repeated
-// as far as the protocol repeats itself. Never above a wire that is reliable by itself: nobody would mend it there.
+// What happens to a packet depends only on the seed, its peer and the number of packets that went there before; so a run can be
+// repeated as far as the protocol repeats itself. It has no place above a reliable protocol, where nothing would repair the damage.
 #pragma once
 #include "transports/net/wire.hpp"
 
@@ -24,7 +24,7 @@ struct impairment {
 
     bool any() const;
     // A switch: loss=PERCENT, dup=, reorder=, corrupt=, delay=MS, rate=MB/S, down=MS:MS[:PATH] (when, how long), seed=NUMBER.
-    // False: it is none, or not of this form.
+    // False: there is no such switch, or the value does not have this form.
     bool apply(std::string_view name, std::string_view value);
 };
 
@@ -38,9 +38,9 @@ public:
 
     explicit bad_network(impairment const& how) : how_(how) {}
 
-    // `which`: of the peer's addresses that is. One that has several is several here.
+    // `which`: the number of the address among those of the peer, each of which is a path of its own.
     void put(peer to, std::byte const* data, std::size_t size, clock::time_point now, unsigned which = 0);
-    // Those that leave by now, in that order.
+    // The packets that have left by now, in that order.
     std::vector<packet> take(clock::time_point now);
     bool empty() const { return waiting_.empty(); }
 

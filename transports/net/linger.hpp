@@ -1,12 +1,12 @@
-// Waiting for others who may be slow, but not for those who do nothing at all.
+// Waits for peers that may be slow, but not for peers that make no progress at all.
 #pragma once
 #include <chrono>
 #include <poll.h>
 
 namespace assay::net {
 
-// Waits until left() is 0, as long as it gets less within `limit`. Between two looks it sleeps until `fd` is readable, 1 ms at
-// most (no event tells of acknowledgements), and calls move(). Returns whether nothing is left.
+// Waits until left() is 0; gives up when it has not become less for `limit`. Between two looks it sleeps until `fd` is readable, for at
+// most 1 ms (no event announces acknowledgements), and calls move(). Returns whether nothing is left.
 template <typename Left, typename Move> bool linger(int fd, std::chrono::milliseconds limit, Left left, Move move) {
     using clock = std::chrono::steady_clock;
     auto until = clock::now() + limit;

@@ -1,4 +1,4 @@
-// What wires do with the memory of payloads: they send it in parts, and they fill it in parts.
+// Memory in pieces (iovec): payloads are sent from it and received into it, part by part.
 #pragma once
 #include "transports/net/wire.hpp"
 
@@ -9,8 +9,9 @@
 
 namespace assay::net {
 
-// Appends the part [from, from + size) of some pieces, as far as they go.
-inline void slice(std::span<iovec const> pieces, std::uint64_t from, std::uint64_t size, std::vector<iovec>& to) {
+// Calls visit(iovec) for each piece of the part [from, from + size) of some pieces, as far as they go.
+template <typename Visit>
+void each_of_part(std::span<iovec const> pieces, std::uint64_t from, std::uint64_t size, Visit visit) {
     for (auto const& one : pieces) {
         if (from >= one.iov_len) {
             from -= one.iov_len;
@@ -18,10 +19,15 @@ inline void slice(std::span<iovec const> pieces, std::uint64_t from, std::uint64
         }
         auto const part = static_cast<std::size_t>(std::min<std::uint64_t>(one.iov_len - from, size));
         if (part == 0) return;
-        to.push_back({static_cast<std::byte*>(one.iov_base) + from, part});
+        visit(iovec{static_cast<std::byte*>(one.iov_base) + from, part});
         size -= part;
         from = 0;
     }
+}
+
+// Appends that part to a list.
+inline void slice(std::span<iovec const> pieces, std::uint64_t from, std::uint64_t size, std::vector<iovec>& to) {
+    each_of_part(pieces, from, size, [&](iovec const& one) { to.push_back(one); });
 }
 
 // Copies the first `size` bytes of some pieces, as far as they go; returns how many.
@@ -74,7 +80,7 @@ public:
             size -= part;
         }
     }
-    // Copies the next `size` bytes, as far as there are any, and goes on behind them. Returns how many.
+    // Copies the next `size` bytes, as far as there are any, and goes on after them. Returns how many.
     std::size_t take(std::byte* to, std::size_t size) {
         auto const done = gather(pieces_, to, size);
         advance(done);
@@ -99,7 +105,7 @@ private:
     std::uint64_t left_;
 };
 
-// A payload that comes in: bytes that are missing, and places for them as far as they have one.
+// A payload that comes in: how many bytes are missing, and the places for those that have one.
 class incoming {
 public:
     // Takes places for a payload of `size` bytes, as many of them as it can fill.
@@ -125,7 +131,7 @@ public:
         }
         places_.erase(places_.begin(), places_.begin() + static_cast<std::ptrdiff_t>(full));
     }
-    // Puts the next `size` bytes, at most as many as are missing, into their places. What has none is dropped.
+    // Puts the next `size` bytes, at most as many as are missing, into their places. Bytes without a place are dropped.
     void store(std::byte const* data, std::size_t size) {
         auto const placed = scatter(data, size, places_);
         fill(placed);

@@ -1,5 +1,5 @@
-// What a transport implements: frames between processes, reliable and in order (but for those whose flow says that it does
-// not matter). It knows neither libfabric nor MPI.
+// What a transport implements: it carries frames between processes, reliably and in order, except frames whose flow says that their
+// order does not matter. It knows neither libfabric nor MPI.
 //
 // A frame is a head of head_size bytes and a payload of any size. Peers are reached by address, and a connection is
 // made when the first frame goes to or comes from a peer. A wire is driven from one thread at a time, never blocks but in
@@ -22,14 +22,14 @@ using peer = std::uint32_t;  // a small number that stands for an address, valid
 
 enum class memory {
     borrow, // the payload stays as it is until sent() or failed()
-    copy    // the wire keeps a copy of what it cannot hand on at once
+    copy    // the wire copies what it cannot send at once
 };
 
-// Which frames belong together. A wire with several streams spreads them by it, one with a single stream need not look.
+// Which frames belong together. A wire with several streams chooses the stream by it; a wire with one stream ignores it.
 struct flow {
     std::uint32_t context = 0, tag = 0;
-    bool control = false;   // what the two sides arrange between them: no data of a program
-    bool unordered = false; // nothing depends on its place among the other frames
+    bool control = false;   // the frame belongs to the protocol of the two sides and carries no data of a program
+    bool unordered = false; // the frame may overtake others, and they may overtake it
 };
 
 // Where a payload goes. What does not fit is dropped.
@@ -45,10 +45,12 @@ public:
     // A frame has begun to arrive; its payload has `size` bytes, which may be 0.
     virtual destination begun(peer from, std::byte const* head, std::uint64_t size) = 0;
     virtual void arrived(peer from, void* token) = 0; // the payload is in its place
-    virtual void lost(void* token) = 0;               // it will never be
+    virtual void lost(void* token) = 0;               // the payload will never be complete
     virtual void sent(void* token) = 0;               // borrowed memory is free again
-    virtual void failed(void* token, int error) = 0;  // so it is here, and the peer did not get it
-    virtual void closed(peer which, int error) = 0;   // nothing more comes from there; error 0: it said so
+    virtual void failed(void* token,
+                        int error) = 0; // borrowed memory is free again, and the peer did not get the frame
+    virtual void closed(peer which,
+                        int error) = 0; // nothing more comes from there; error 0: the peer announced the end
 };
 
 struct counters {
@@ -58,13 +60,13 @@ struct counters {
     std::uint64_t writes = 0, reads = 0; // calls of the system, or packets
     std::uint64_t held = 0;              // frames that came before their turn
     std::uint64_t dropped = 0;           // packets that a bad network has lost here
-    std::uint64_t bytes_aside = 0;       // of those sent, to other addresses of peers than their first
-    std::uint64_t paths_lost = 0;        // how often such an address did not answer any more, or the first
+    std::uint64_t bytes_aside = 0;       // bytes sent to other addresses of peers than their first
+    std::uint64_t paths_lost = 0;        // how often an address of a peer stopped answering
 };
 
 class wire {
 public:
-    virtual ~wire() = default; // what has not been sent is reported as failed, what was arriving as lost
+    virtual ~wire() = default; // reports what has not been sent as failed, and what was arriving as lost
 
     // Begins to take connections at `where` (of longest_address at most; empty: the wire chooses). Returns the address
     // at which peers reach it. Throws std::system_error.
@@ -74,9 +76,8 @@ public:
     virtual peer reach(address const& where) = 0;
     virtual address const& address_of(peer who) const = 0;
 
-    // Whether there is a connection, so that a frame goes before poll() is called again as long as the system has room.
-    // Begins to connect if need be. Also true for a peer that could not be reached the last time: send() tries again, and
-    // reports it.
+    // Whether there is a connection, so that send() sends a frame at once as long as the system has room. Begins to connect if there is
+    // none. Also true for a peer that could not be reached the last time: send() tries again, and reports the outcome.
     virtual bool ready(peer to) = 0;
 
     // Sends a frame. True: the memory is free. False (only with memory::borrow): sent(token) or failed(token) follows.
@@ -86,13 +87,19 @@ public:
 
     // What still comes for this token is dropped, and arrived() follows all the same: its places are about to vanish.
     virtual void withdraw(void* token) = 0;
+    // Copies what is left to be sent for this token, if anything is: its memory is about to vanish or to change. sent() or
+    // failed() follows as before. Throws std::bad_alloc.
+    virtual void keep(void* token) = 0;
 
-    // Moves what can be moved, at once. Returns whether anything did.
+    // Gives up all connections with a peer, for this error: one of the next calls of poll() reports them as closed.
+    virtual void give_up(peer which, int error) = 0;
+
+    // Sends and receives what is possible without waiting. Returns whether there was anything.
     virtual bool poll() = 0;
     virtual int wait_fd() const = 0; // readable when poll() has something to do
 
-    // Waits until the other sides have acknowledged all, as long as something gets on within `limit`: they may be slow to take
-    // what was sent. Returns whether they have.
+    // Waits until the other sides have acknowledged everything. Gives up when none of it is acknowledged within `limit`. Returns whether
+    // all of it was.
     virtual bool flush(std::chrono::milliseconds limit) = 0;
 
     // Bytes that wait to be sent to a peer.

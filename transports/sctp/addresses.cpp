@@ -1,7 +1,7 @@
 #include "transports/sctp/addresses.hpp"
 
-#include "transports/sctp/stack.hpp"
 #include "transports/net/interfaces.hpp"
+#include "transports/sctp/stack.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,7 +1,7 @@
 // The frames of one association: how they go out in fragments, and how fragments become frames again.
 #pragma once
-#include "transports/sctp/sctp.hpp"
 #include "transports/net/pieces.hpp"
+#include "transports/sctp/sctp.hpp"
 
 #include <algorithm>
 #include <array>
@@ -50,7 +50,7 @@ struct departing {
         next.size = payload.left();
         std::memcpy(head.data(), head_bytes, head.size());
     }
-    // Makes the next fragment, and goes on behind it.
+    // Makes the next fragment, and goes on after it.
     void write(message& fragment) {
         std::size_t const front_size = sizeof next + (next.from == 0 ? head.size() : 0);
         auto const part = static_cast<std::size_t>(std::min<std::uint64_t>(payload.left(), fragment_size - front_size));
@@ -67,7 +67,7 @@ struct departing {
     void* token = nullptr;
 };
 
-// What goes to one peer. Segments whose order matters go one behind the other; the others take turns with them, fragment by
+// What goes to one peer. Frames whose order matters go one after the other; the others take turns with them, fragment by
 // fragment, so that a long one holds up nothing.
 class departures {
 public:
@@ -96,7 +96,7 @@ public:
         sent_ = 0;
         return true;
     }
-    // The last one that was added, if no other is behind it; null when all of it has been made into fragments.
+    // The frame that was added last; null when all of it has been made into fragments.
     departing* last(bool unordered) {
         auto& queue = unordered ? unordered_ : ordered_;
         return queue.empty() ? nullptr : &queue.back();
@@ -134,6 +134,12 @@ public:
     void* advance(std::size_t size) {
         sent_ += size;
         return rest() == 0 ? std::exchange(ending_, nullptr) : nullptr;
+    }
+    // Copies what is left of a frame whose memory is about to vanish.
+    void keep(void* token) {
+        for (auto* queue : {&ordered_, &unordered_})
+            for (auto& one : *queue)
+                if (one.token == token) one.payload.own();
     }
     // For a frame whose last fragment has been made, and has not gone.
     void tell_when_gone(void* token) { ending_ = token; }
@@ -237,7 +243,7 @@ private:
         one.payload.expect(one.size, placed.places);
         one.begun = true;
     }
-    // Those behind the one that has ended, which have come already.
+    // Goes on with the frames after the one that has ended, as far as they have come.
     template <typename Begin, typename End> void follow(Begin begin, End end) {
         for (++next_;; ++next_) {
             auto const next = frames_.find(next_);

@@ -28,8 +28,8 @@ namespace {
 
 constexpr std::size_t longest = 64 * 1024;       // of a message of SCTP: longer ones would have to fit into its buffer
 constexpr int buffer = 1024 * 1024;              // as much as our transport has
-constexpr std::uint32_t largest_packet = 65'492; // of chunks: what is left in IPv4, behind UDP and SCTP
-constexpr in_port_t sctp_port = 5000;            // of SCTP, behind UDP sockets that are connected
+constexpr std::uint32_t largest_packet = 65'492; // of chunks: what is left in IPv4, after the headers of UDP and SCTP
+constexpr in_port_t sctp_port = 5000;            // of SCTP, in UDP sockets that are connected
 
 [[noreturn]] void fail(char const* what) { throw std::system_error(errno, std::generic_category(), what); }
 

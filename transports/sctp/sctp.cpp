@@ -1,12 +1,12 @@
 #include "transports/sctp/sctp.hpp"
 
+#include "transports/net/fault.hpp"
+#include "transports/net/interfaces.hpp"
+#include "transports/net/linger.hpp"
 #include "transports/sctp/addresses.hpp"
 #include "transports/sctp/association.hpp"
 #include "transports/sctp/datagrams.hpp"
 #include "transports/sctp/stack.hpp"
-#include "transports/net/fault.hpp"
-#include "transports/net/interfaces.hpp"
-#include "transports/net/linger.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -22,12 +22,13 @@
 namespace assay::sctp {
 namespace {
 
-using std::chrono::milliseconds;
 using net::address;
 using net::memory;
 using net::peer;
+using std::chrono::milliseconds;
 
 constexpr int messages_per_poll = 64;
+constexpr std::size_t most_strangers = 1024;
 constexpr milliseconds farewell{500};                                   // for peers to take note that a wire is closed
 constexpr std::uint32_t rto_min = 10, rto_max = 1000, rto_initial = 50; // milliseconds
 constexpr std::uint32_t sack_delay = 1;                                 // milliseconds
@@ -72,6 +73,11 @@ public:
     bool send(peer to, void const* head, std::span<iovec const> payload, net::flow const& where, memory how,
               void* token) override;
     void withdraw(void* token) override;
+    void keep(void* token) override {
+        for (auto& one : peers_)
+            if (one.link) one.link->out.keep(token);
+    }
+    void give_up(peer which, int error) override { break_off(which, error); }
     bool poll() override;
     int wait_fd() const override;
     bool flush(milliseconds limit) override;
@@ -100,8 +106,9 @@ private:
         address where;
         void* name; // what the stack calls it
         peer of;
-        unsigned number = 0;  // among those of the peer
-        bool refused = false; // nobody listened there the last time
+        unsigned number = 0;   // among those of the peer
+        bool refused = false;  // nobody listened there the last time
+        bool stranger = false; // packets have come from there, and nothing else is known of it
     };
     // What came to this wire's own address.
     struct to_itself {
@@ -117,6 +124,7 @@ private:
     void wake() override;
     bool receive(bool all);
     peer find_path(address const& where);
+    peer path_of_stranger(address const& where);
     void set_mtu(address const& to);
     void pass_on();
     void leave(path const& by, std::byte const* packet, std::size_t size);
@@ -160,7 +168,8 @@ private:
     std::deque<path> paths_;
     std::unordered_map<peer, std::vector<peer>> aside_; // other paths to a peer
     std::unordered_map<address, peer> by_address_;
-    address last_from_; // whose packet came last: often it is the next one's, too
+    std::deque<peer> strangers_; // paths, the oldest first
+    address last_from_;          // whose packet came last: often it is the next one's, too
     peer last_path_ = 0;
     std::vector<peer_state> peers_; // by peer, only for whoever drives the wire
     std::vector<peer> broken_;
@@ -354,6 +363,7 @@ peer sctp_wire::find_path(address const& where) {
 
 std::vector<void*> sctp_wire::learn(peer from, std::span<std::byte const> parameters) {
     auto const who = paths_[from].of;
+    paths_[from].stranger = paths_[who].stranger = false;
     auto& others = aside_[who];
     others.clear();
     std::vector<void*> names;
@@ -364,6 +374,7 @@ std::vector<void*> sctp_wire::learn(peer from, std::span<std::byte const> parame
             auto const one = find_path(where);
             bool const fresh = by_address_.size() > known;
             auto& it = paths_[one];
+            it.stranger = false;
             auto const place = number++;
             if (fresh) it.of = who;
             if (it.of != who) continue; // somebody else is there
@@ -375,9 +386,34 @@ std::vector<void*> sctp_wire::learn(peer from, std::span<std::byte const> parame
     return names;
 }
 
+// Of an address that a packet came from. Anybody can send packets in the name of any address, so those that nothing comes of are
+// forgotten when there are many.
+peer sctp_wire::path_of_stranger(address const& where) {
+    if (auto const at = by_address_.find(where); at != by_address_.end()) return at->second;
+    while (strangers_.size() >= most_strangers) {
+        auto const oldest = strangers_.front();
+        strangers_.pop_front();
+        auto& it = paths_[oldest];
+        if (!it.stranger) continue; // it has become a peer
+        stack_.remove_peer(it.name);
+        by_address_.erase(it.where);
+        by_address_.emplace(where, oldest);
+        it = {where, stack_.add_peer(*this, oldest), oldest};
+        it.stranger = true;
+        strangers_.push_back(oldest);
+        return oldest;
+    }
+    auto const made = find_path(where);
+    paths_[made].stranger = true;
+    strangers_.push_back(made);
+    return made;
+}
+
 peer sctp_wire::reach(address const& where) {
     std::lock_guard const lock(stack_.mutex);
-    return paths_[find_path(where)].of;
+    auto& it = paths_[find_path(where)];
+    it.stranger = false;
+    return it.of;
 }
 
 address const& sctp_wire::address_of(peer who) const {
@@ -414,7 +450,9 @@ std::vector<peer> sctp_wire::take_refused() {
     std::vector<peer> found;
     for (auto const& by : datagrams_)
         for (auto const& where : by->take_refused()) {
-            auto& it = paths_[find_path(where)];
+            auto const at = by_address_.find(where);
+            if (at == by_address_.end()) continue; // a stranger that has been forgotten
+            auto& it = paths_[at->second];
             it.refused = true;
             auto const others = aside_.find(it.of);
             bool const up = it.of < peers_.size() && peers_[it.of].link && peers_[it.of].link->up;
@@ -447,7 +485,7 @@ bool sctp_wire::receive(bool all) {
             look = true;
             if (from != last_from_) {
                 last_from_ = from;
-                last_path_ = find_path(from);
+                last_path_ = path_of_stranger(from);
             }
             auto& by = paths_[last_path_];
             by.refused = false;
@@ -526,8 +564,8 @@ std::uint16_t sctp_wire::stream_of(association const& by, net::flow const& where
     return static_cast<std::uint16_t>(1 + (mixed >> 32) % (by.streams - 1u));
 }
 
-bool sctp_wire::send(peer to, void const* head, std::span<iovec const> payload, net::flow const& where,
-                     memory how, void* token) {
+bool sctp_wire::send(peer to, void const* head, std::span<iovec const> payload, net::flow const& where, memory how,
+                     void* token) {
     ++counted_.frames_sent;
     if (to == self_) {
         auto& kept = to_itself_.emplace_back();
@@ -568,7 +606,7 @@ void sctp_wire::push(peer to) {
         else {
             auto const sent = hand_over(one);
             if (sent <= 0) {
-                // An association that is gone is reported by the stack, behind what came before its end.
+                // An association that is gone is reported by the stack, after what came before its end.
                 if (errno == EINVAL || errno == EMSGSIZE) break_off(to, errno);
                 return;
             }
@@ -659,10 +697,17 @@ sctp_wire::message_in sctp_wire::next_message() {
     socklen_t from_size = sizeof from, info_size = sizeof info;
     unsigned kind = 0;
     message_in found;
-    found.size = usrsctp_recvv(socket_, scratch_.data(), scratch_.size(), reinterpret_cast<sockaddr*>(&from),
-                               &from_size, &info, &info_size, &kind, &found.flags);
-    look = found.size > 0;
-    if (look) found.from = paths_[stack_.number_of(from.sconn_addr)].of;
+    peer by = 0;
+    do {
+        from_size = sizeof from, info_size = sizeof info;
+        found.size = usrsctp_recvv(socket_, scratch_.data(), scratch_.size(), reinterpret_cast<sockaddr*>(&from),
+                                   &from_size, &info, &info_size, &kind, &found.flags);
+        look = found.size > 0;
+    } while (look && !stack_.knows(from.sconn_addr, by)); // of a stranger that has been forgotten
+    if (look) {
+        paths_[by].stranger = false; // from here on the program may know its number
+        found.from = paths_[by].of;
+    }
     return found;
 }
 
@@ -814,8 +859,6 @@ net::counters const& sctp_wire::counted() const {
 
 } // namespace
 
-std::unique_ptr<net::wire> make(net::sink& sink, options const& how) {
-    return std::make_unique<sctp_wire>(sink, how);
-}
+std::unique_ptr<net::wire> make(net::sink& sink, options const& how) { return std::make_unique<sctp_wire>(sink, how); }
 
 } // namespace assay::sctp

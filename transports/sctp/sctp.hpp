@@ -2,7 +2,7 @@
 // socket (sockaddr_in, sockaddr_in6), and its port is the SCTP port, too.
 //
 // A wire is one one-to-many socket. A frame goes as messages of at most fragment_size on the stream of its flow: each begins
-// with a `front`, the first one has the frame's head behind it. Streams do not wait for each other; the receiver
+// with a `front`, and the first one goes on with the frame's head. Streams do not wait for each other; the receiver
 // restores the order of frames from the numbers in their fronts.
 //
 // A wire may have several addresses, with a socket each and the same port. Peers know the first one, and learn the others when an association
@@ -40,8 +40,8 @@ struct options {
     std::chrono::milliseconds timeout{30'000}; // a peer that is silent is gone by then
     int buffer = 1024 * 1024;                  // of what one peer has not acknowledged, and of what nobody has read
     std::size_t mtu = 0;                       // the largest IP packet; 0: what the way to a peer allows
-    net::impairment network = {};             // what happens to packets
-    std::vector<net::address> others = {};    // addresses beside the one to listen at; their ports do not matter
+    net::impairment network = {};              // what happens to packets
+    std::vector<net::address> others = {};     // addresses beside the one to listen at; their ports do not matter
     bool concurrent = false;                   // CMT: all paths to a peer carry data at once
     std::string pcap = {};                     // file for all packets that leave and come
 };

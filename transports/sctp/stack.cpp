@@ -1,7 +1,7 @@
 #include "transports/sctp/stack.hpp"
 
-#include "transports/sctp/addresses.hpp"
 #include "transports/net/crc32c.hpp"
+#include "transports/sctp/addresses.hpp"
 
 #include <csignal>
 #include <netinet/in.h>
@@ -114,7 +114,12 @@ void stack::remove_peer(void* name) {
     usrsctp_deregister_address(name);
 }
 
-net::peer stack::number_of(void* name) const { return peers_.at(name).number; }
+bool stack::knows(void* name, net::peer& number) const {
+    auto const at = peers_.find(name);
+    if (at == peers_.end()) return false;
+    number = at->second.number;
+    return true;
+}
 
 std::vector<void*> stack::learn(void* from, std::span<std::byte const> parameters) {
     auto const at = peers_.find(from);

@@ -20,7 +20,7 @@ class client {
 public:
     virtual ~client() = default;
     virtual void transmit(net::peer to, std::byte const* packet, std::size_t size) = 0;
-    // The peer behind this number has said which addresses it has (addresses.hpp). Returns what the stack calls them.
+    // The peer with this number has said which addresses it has (addresses.hpp). Returns what the stack calls them.
     virtual std::vector<void*> learn(net::peer from, std::span<std::byte const> parameters) = 0;
     virtual bool tend() = 0;          // gives the stack what has come; returns whether anything has
     virtual bool pending() = 0;       // there is something to report
@@ -36,11 +36,11 @@ public:
 
     std::mutex mutex; // for all of usrsctp, and for all below
 
-    void attach(client& one);                      // the first one starts the keeper
-    void detach(client& one);                      // the last one ends it; without the lock
+    void attach(client& one);                     // the first one starts the keeper
+    void detach(client& one);                     // the last one ends it; without the lock
     void* add_peer(client& of, net::peer number); // what usrsctp calls it
     void remove_peer(void* name);
-    net::peer number_of(void* name) const;
+    bool knows(void* name, net::peer& number) const; // false: it was removed
     std::vector<void*> learn(void* from, std::span<std::byte const> parameters);
 
     void pass_time();

@@ -1,6 +1,6 @@
 // SCTP as one of the transports: its name, its switches and how its wires are made.
-#include "transports/net/interfaces.hpp"
 #include "transports/net/transport.hpp"
+#include "transports/net/interfaces.hpp"
 #include "transports/sctp/addresses.hpp"
 #include "transports/sctp/sctp.hpp"
 
@@ -58,6 +58,10 @@ bool apply(options& to, std::string_view name, std::string_view value) {
     if (name == "mtu") {
         to.mtu = number;
         return number >= 1280 && number <= 65'535;
+    }
+    if (name == "buffer") {
+        to.buffer = static_cast<int>(number);
+        return number >= 2 * fragment_size && number <= 1 << 30;
     }
     if (name == "timeout") {
         to.timeout = std::chrono::milliseconds(number);

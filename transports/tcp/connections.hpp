@@ -4,8 +4,8 @@
 
 namespace assay::tcp {
 
-// Names of peers may be socket addresses with something behind them, as long for all: who differs by that only has a connection of
-// its own.
+// The name of a peer may be a socket address with a suffix, which has the same length for all peers: two names that differ only in the
+// suffix stand for two connections to one socket address.
 class connections : public net::wire {
 public:
     // Whether there is a connection that frames for this peer go by, or one is being made.
@@ -18,8 +18,8 @@ public:
     virtual std::uint64_t unacknowledged() const = 0;
 };
 
-// `behind`: how many bytes there are behind the socket address in the name of a peer.
-std::unique_ptr<connections> make_connections(net::sink& sink, options const& how, std::size_t behind = 0);
+// `suffix`: how many bytes follow the socket address in the name of a peer.
+std::unique_ptr<connections> make_connections(net::sink& sink, options const& how, std::size_t suffix = 0);
 
 // how.streams connections to a peer; for tcp::make.
 std::unique_ptr<net::wire> make_streams(net::sink& sink, options const& how);

@@ -14,18 +14,18 @@
 namespace assay::tcp {
 
 // A frame on its way out, with what is left of it.
-class outgoing {
+class queued_frame {
 public:
     static constexpr std::size_t most_pieces = 16;
 
-    outgoing(void const* head, std::span<iovec const> payload) : payload_(payload) {
+    queued_frame(void const* head, std::span<iovec const> payload) : payload_(payload) {
         std::uint64_t const size = payload_.left();
         std::memcpy(front_.data(), &size, sizeof size);
         std::memcpy(front_.data() + sizeof size, head, net::head_size);
         front_size_ = sizeof size + net::head_size;
     }
     // The greeting: bytes without a payload.
-    explicit outgoing(std::span<std::byte const> bytes) : front_size_(bytes.size()), payload_({}) {
+    explicit queued_frame(std::span<std::byte const> bytes) : front_size_(bytes.size()), payload_({}) {
         std::copy(bytes.begin(), bytes.end(), front_.begin());
     }
 
@@ -60,8 +60,8 @@ struct link {
     static constexpr std::size_t greeting_size = 80;
     static constexpr char magic[9] = "assaytcp"; // 8 characters
     static constexpr int ended = -1;             // the other side said that nothing more comes
-    // Instead of a frame's size: what comes behind this was sent after all that goes over the sender's own connection whose
-    // serial number is the beginning of the head.
+    // In place of a frame's size: what follows was sent after all that goes over the sender's own connection whose serial number is
+    // the beginning of the head.
     static constexpr std::uint64_t moved = ~std::uint64_t{0};
 
     int fd = -1;
@@ -73,11 +73,13 @@ struct link {
     bool known = false;         // `from` is valid
     bool greeted = false;       // what comes next is a frame
     bool ours = false;          // this side has made it
-    bool leaving = false;       // behind what is queued nothing more goes here
+    bool leaving = false;       // nothing is added to the queue any more
     bool written_off = false;   // the other side has been told so
+    std::uint64_t accepted = 0; // its number among those that others have made; 0: it is none of these
+    bool passing = false;       // there is no descriptor for it: it is only read until its maker ends it
     net::peer from = 0;
     std::uint32_t serial = 0; // its number among those that its maker has made
-    // What comes here is behind all that comes over the peer's connection of this serial number (0: of none).
+    // What comes here was sent after all that comes over the peer's connection of this serial number (0: of none).
     std::uint32_t waits_for = 0;
     std::vector<std::byte> stash; // what came so far
 
@@ -87,7 +89,7 @@ struct link {
     net::incoming payload;
     void* token = nullptr;
 
-    std::deque<outgoing> queue;
+    std::deque<queued_frame> queue;
     std::unique_ptr<net::pcap_connection> shown;
 
     std::uint64_t waiting() const {
@@ -115,7 +117,7 @@ struct link {
         return true;
     }
 
-    void push(outgoing&& frame) { queue.push_back(std::move(frame)); }
+    void push(queued_frame&& frame) { queue.push_back(std::move(frame)); }
 
     template <typename Sent> void written(std::size_t size, Sent sent) {
         while (size > 0) {

@@ -2,12 +2,12 @@
 // frame is cut into fragments, and each goes to the next connection that has room. All of them are one sequence of numbered
 // frames again at the receiver.
 //
-// A peer's connections are peers of connections.hpp: its name, and the number of the stream behind it. A fragment is one of
+// A peer's connections are peers of connections.hpp: its name, followed by the number of the stream. A fragment is one of
 // their frames: its head is a `front`, and before the first bytes of a payload stands the head of the frame itself.
-#include "transports/tcp/connections.hpp"
 #include "transports/net/fault.hpp"
 #include "transports/net/linger.hpp"
 #include "transports/net/pieces.hpp"
+#include "transports/tcp/connections.hpp"
 
 #include <algorithm>
 #include <array>
@@ -64,6 +64,7 @@ struct departing {
     bool begun = false;                // the first fragment is given
     unsigned flying = 0;               // fragments that have not been sent completely
     void* token = nullptr;
+    bool stuck = false; // a fragment of it cannot be sent: its token is among those that failed
 };
 
 // A fragment of it that a connection has not sent completely.
@@ -71,6 +72,7 @@ struct flight {
     std::shared_ptr<departing> of;
     peer to;
     unsigned stream;
+    std::size_t number = 0; // in flights_
 };
 
 // A fragment on its way in.
@@ -108,6 +110,8 @@ public:
     bool send(peer to, void const* head, std::span<iovec const> payload, net::flow const& where, memory how,
               void* token) override;
     void withdraw(void* token) override;
+    void keep(void* token) override;
+    void give_up(peer which, int error) override { end(which, error); }
     bool poll() override;
     int wait_fd() const override { return inner_->wait_fd(); }
     bool flush(std::chrono::milliseconds limit) override;
@@ -149,6 +153,7 @@ private:
     }
     unsigned pick(peer_state& to) const;
     bool give(peer to, unsigned stream, std::shared_ptr<departing> const& it, memory how);
+    std::unique_ptr<flight> landed(void* token);
     void pump(peer to);
     bool settle(peer from, std::uint32_t number);
     void end(peer which, int error);
@@ -161,6 +166,7 @@ private:
     std::unordered_map<address, peer> by_address_;
     std::unordered_map<peer, peer> outer_; // whose a connection is
     std::vector<peer> ending_;             // to be reported
+    std::vector<flight*> flights_;         // fragments that the connections have not sent completely
     std::vector<iovec> pieces_;
     std::uint64_t frames_sent_ = 0, frames_received_ = 0, held_ = 0;
     mutable net::counters counted_;
@@ -219,8 +225,8 @@ unsigned streams_wire::pick(peer_state& to) const {
     return count_;
 }
 
-bool streams_wire::send(peer to, void const* head, std::span<iovec const> payload, net::flow const&,
-                        memory how, void* token) {
+bool streams_wire::send(peer to, void const* head, std::span<iovec const> payload, net::flow const&, memory how,
+                        void* token) {
     auto& about = peers_[to];
     ++frames_sent_;
     if (!connected(about))
@@ -252,7 +258,8 @@ bool streams_wire::give(peer to, unsigned stream, std::shared_ptr<departing> con
     if (inner_->send(peers_[to].inner[stream], head.data(), pieces_, {}, how, flying.get())) return true;
     peers_[to].busy[stream] = true;
     ++it->flying;
-    static_cast<void>(flying.release()); // it comes back as the token of what was sent
+    flying->number = flights_.size();
+    flights_.push_back(flying.release()); // it comes back as the token of what was sent
     return false;
 }
 
@@ -265,24 +272,42 @@ void streams_wire::pump(peer to) {
         give(to, stream, it, memory::borrow);
         if (!it->all_given()) continue;
         about.leaving.pop_front();
-        if (void* const token = it->done() ? std::exchange(it->token, nullptr) : nullptr) sink_.sent(token);
+        if (void* const token = it->done() && !it->stuck ? std::exchange(it->token, nullptr) : nullptr)
+            sink_.sent(token);
     }
 }
 
+std::unique_ptr<flight> streams_wire::landed(void* token) {
+    std::unique_ptr<flight> it(static_cast<flight*>(token));
+    flights_[it->number] = flights_.back();
+    flights_[it->number]->number = it->number;
+    flights_.pop_back();
+    return it;
+}
+
+void streams_wire::keep(void* token) {
+    for (auto const& about : peers_)
+        for (auto const& one : about.leaving)
+            if (one->token == token && !one->copy) one->own();
+    for (auto* const it : flights_) // its connection still uses the memory that it was given
+        if (it->of->token == token) inner_->keep(it);
+}
+
 void streams_wire::sent(void* token) {
-    std::unique_ptr<flight> const it(static_cast<flight*>(token));
+    auto const it = landed(token);
     auto& frame = *it->of;
     --frame.flying;
     peers_[it->to].busy[it->stream] = false;
     pump(it->to);
-    if (void* const done = frame.done() ? std::exchange(frame.token, nullptr) : nullptr) sink_.sent(done);
+    if (void* const done = frame.done() && !frame.stuck ? std::exchange(frame.token, nullptr) : nullptr)
+        sink_.sent(done);
 }
 
 void streams_wire::failed(void* token, int error) {
-    std::unique_ptr<flight> const it(static_cast<flight*>(token));
+    auto const it = landed(token);
     auto& about = peers_[it->to];
     --it->of->flying;
-    if (void* const lost = std::exchange(it->of->token, nullptr)) about.failed.push_back(lost);
+    if (it->of->token && !std::exchange(it->of->stuck, true)) about.failed.push_back(it->of->token);
     end(it->to, error);
 }
 
@@ -423,7 +448,7 @@ void streams_wire::report(state const& old, int error) {
         if (one.begun) sink_.lost(one.token);
     for (void* const token : old.failed) sink_.failed(token, error);
     for (auto const& one : old.leaving)
-        if (one->token) sink_.failed(one->token, error);
+        if (one->token && !one->stuck) sink_.failed(one->token, error);
 }
 
 bool streams_wire::poll() {

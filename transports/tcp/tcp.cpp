@@ -1,17 +1,21 @@
 #include "transports/tcp/tcp.hpp"
 
-#include "transports/tcp/connections.hpp"
-#include "transports/tcp/link.hpp"
 #include "transports/net/interfaces.hpp"
 #include "transports/net/linger.hpp"
+#include "transports/tcp/connections.hpp"
+#include "transports/tcp/link.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <deque>
+#include <fcntl.h>
 #include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <new>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -49,20 +53,27 @@ msghdr message_of(iovec* pieces, std::size_t count) {
     return message;
 }
 
-void set(int fd, int option, int value) { setsockopt(fd, IPPROTO_TCP, option, &value, sizeof value); }
+void set(int fd, int option, int value); // of IPPROTO_TCP
 
-std::uint64_t size_of(std::span<iovec const> payload) {
-    std::uint64_t sum = 0;
-    for (auto const& one : payload) sum += one.iov_len;
-    return sum;
+// tcp(7): probes while nothing is on its way, and a limit for what is not acknowledged.
+void notice_silence(int fd, std::chrono::milliseconds limit) {
+    int const on = 1;
+    int const seconds = static_cast<int>(std::max<std::chrono::milliseconds::rep>(limit.count() / 3000, 1));
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    set(fd, TCP_KEEPIDLE, seconds);
+    set(fd, TCP_KEEPINTVL, seconds);
+    set(fd, TCP_KEEPCNT, 2);
+    set(fd, TCP_USER_TIMEOUT, static_cast<int>(limit.count()));
 }
+
+void set(int fd, int option, int value) { setsockopt(fd, IPPROTO_TCP, option, &value, sizeof value); }
 
 class tcp_wire final : public connections {
 public:
-    tcp_wire(net::sink& sink, options const& how, std::size_t behind)
-        : sink_(sink), how_(how), behind_(behind) {
+    tcp_wire(net::sink& sink, options const& how, std::size_t suffix) : sink_(sink), how_(how), suffix_(suffix) {
         epoll_ = epoll_create1(EPOLL_CLOEXEC);
         if (epoll_ < 0) fail("epoll_create1");
+        take_spare();
         scratch_ = std::make_unique_for_overwrite<std::byte[]>(scratch_size); // takes memory when it is first used
         if (!how.pcap.empty()) pcap_ = std::make_unique<net::pcap>(how.pcap);
     }
@@ -75,6 +86,7 @@ public:
                 if (frame.token) sink_.failed(frame.token, ECANCELED);
         }
         if (listener_ >= 0) ::close(listener_);
+        if (spare_ >= 0) ::close(spare_);
         ::close(epoll_);
     }
 
@@ -85,6 +97,8 @@ public:
     bool send(peer to, void const* head, std::span<iovec const> payload, net::flow const& where, memory how,
               void* token) override;
     void withdraw(void* token) override;
+    void keep(void* token) override;
+    void give_up(peer which, int error) override;
     bool poll() override;
     int wait_fd() const override { return epoll_; }
     bool flush(std::chrono::milliseconds limit) override;
@@ -110,9 +124,14 @@ private:
         bool refused = false;           // the last one that was tried
     };
 
-    link& add(int fd);
+    link& add(int fd, int error = 0);
     link* connect(peer to);
     void accept_all();
+    int accept_one();
+    void take_calls(bool all);
+    void take_spare();
+    void take_calls_again();
+    void end_mute();
     void show(link& one, address const& there, bool called);
     void watch(link& one);
     ssize_t write_new(link& to, void const* head, std::span<iovec const> payload);
@@ -125,7 +144,7 @@ private:
     void move(link& from, link& to);
     void not_written(link& one, int error);
     void write_off(link& one);
-    void order_behind(link const& gone, int error);
+    void order_after(link const& gone, int error);
     void end_payload(link& one);
     void drop(link& one, int error);
     void mark_broken(link& one, int error);
@@ -136,8 +155,14 @@ private:
 
     net::sink& sink_;
     options how_;
-    std::size_t behind_; // bytes behind the socket address in the name of a peer
+    std::size_t suffix_; // bytes after the socket address in the name of a peer
     int epoll_ = -1, listener_ = -1;
+    int spare_ = -1;           // a descriptor for when there is no other: -1 while a connection has it
+    bool passing_ = false;     // there is one
+    bool takes_calls_ = false; // the listener is watched
+    // Connections that others have made and that have not said yet whose they are, the oldest first.
+    std::deque<std::pair<std::chrono::steady_clock::time_point, std::uint64_t>> mute_;
+    std::uint64_t accepted_ = 0; // numbers them
     address self_;
     std::vector<std::unique_ptr<link>> links_;
     std::vector<std::size_t> free_links_;
@@ -146,7 +171,7 @@ private:
     std::vector<peer_state> peers_;
     std::unordered_map<address, peer> by_address_;
     std::unique_ptr<std::byte[]> scratch_;
-    link* hot_ = nullptr; // brought something last
+    link* hot_ = nullptr; // the connection that brought something last
     int hot_polls_ = 0, cold_polls_ = 0;
     std::uint32_t serial_ = 0; // of the last connection that was made here
     std::unique_ptr<net::pcap> pcap_;
@@ -170,8 +195,8 @@ address tcp_wire::listen(address const& where) {
     if (bind(listener_, as_sockaddr(at), length(at)) < 0) fail("bind");
     if (any) share();
     if (::listen(listener_, SOMAXCONN) < 0) fail("listen");
-    epoll_event event{.events = EPOLLIN, .data = {.ptr = nullptr}};
-    if (epoll_ctl(epoll_, EPOLL_CTL_ADD, listener_, &event) < 0) fail("epoll_ctl");
+    take_calls(true);
+    if (!takes_calls_) fail("epoll_ctl");
     self_ = net::bound_to(listener_);
     return self_;
 }
@@ -182,11 +207,15 @@ peer tcp_wire::reach(address const& where) {
     return at->second;
 }
 
-link& tcp_wire::add(int fd) {
-    set(fd, TCP_NODELAY, how_.nodelay ? 1 : 0);
-    if (how_.buffer > 0) {
-        setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &how_.buffer, sizeof how_.buffer);
-        setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &how_.buffer, sizeof how_.buffer);
+// Without a descriptor it is broken from the beginning, and `error` says why.
+link& tcp_wire::add(int fd, int error) {
+    if (fd >= 0) {
+        set(fd, TCP_NODELAY, how_.nodelay ? 1 : 0);
+        if (how_.buffer > 0) {
+            setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &how_.buffer, sizeof how_.buffer);
+            setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &how_.buffer, sizeof how_.buffer);
+        }
+        if (how_.timeout.count() > 0) notice_silence(fd, how_.timeout);
     }
     std::size_t number = links_.size();
     if (free_links_.empty()) links_.emplace_back();
@@ -199,7 +228,8 @@ link& tcp_wire::add(int fd) {
     one.fd = fd;
     one.number = number;
     epoll_event event{.events = EPOLLIN, .data = {.ptr = &one}};
-    if (epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) < 0) mark_broken(one, errno);
+    if (error) mark_broken(one, error);
+    else if (epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) < 0) mark_broken(one, errno);
     return one;
 }
 
@@ -207,7 +237,7 @@ link& tcp_wire::add(int fd) {
 link* tcp_wire::connect(peer to) {
     address const& where = *peers_[to].where;
     int const fd = socket(as_sockaddr(where)->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    link& one = add(fd); // without a descriptor it is broken from the beginning
+    link& one = add(fd, fd < 0 ? errno : 0);
     one.from = to;
     one.known = one.ours = true;
     one.serial = ++serial_;
@@ -215,9 +245,9 @@ link* tcp_wire::connect(peer to) {
     peers_[to].refused = false;
     ++peers_[to].links;
     ++counted_.connections;
-    one.greet(self_ + where.substr(where.size() - behind_));
+    one.greet(self_ + where.substr(where.size() - suffix_));
     if (fd < 0) return &one;
-    if (::connect(fd, as_sockaddr(where), length(where) - static_cast<socklen_t>(behind_)) < 0) {
+    if (::connect(fd, as_sockaddr(where), length(where) - static_cast<socklen_t>(suffix_)) < 0) {
         if (errno != EINPROGRESS) mark_broken(one, errno);
     }
     one.connecting = !one.error; // until the greeting is written
@@ -226,22 +256,68 @@ link* tcp_wire::connect(peer to) {
 }
 
 void tcp_wire::accept_all() {
-    while (true) {
+    while (takes_calls_) {
+        int fd = accept_one();
+        bool const passing = fd < 0 && (errno == EMFILE || errno == ENFILE) && spare_ >= 0;
+        if (passing) {
+            // What the caller has sent must not vanish. So it is read, with the descriptor that was kept for this, and the caller
+            // is told at once that nothing goes the other way: it ends the connection after what it has sent, and may call again.
+            ::close(std::exchange(spare_, -1));
+            fd = accept_one();
+        }
+        if (fd < 0) {
+            if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) take_calls(false);
+            return take_spare();
+        }
         sockaddr_storage from{};
         socklen_t size = sizeof from;
-        int const fd = accept4(listener_, reinterpret_cast<sockaddr*>(&from), &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
-        if (fd < 0) return; // EAGAIN; or a client that has gone, or no descriptor free: it stays in the queue
-        show(add(fd), net::from_sockaddr(reinterpret_cast<sockaddr const*>(&from)), false);
+        ::getpeername(fd, reinterpret_cast<sockaddr*>(&from), &size);
+        link& one = add(fd);
+        show(one, net::from_sockaddr(reinterpret_cast<sockaddr const*>(&from)), false);
         ++counted_.accepted;
         moved_ = true;
+        one.accepted = ++accepted_;
+        mute_.emplace_back(std::chrono::steady_clock::now() + how_.greeting, one.accepted);
+        if (!passing) continue;
+        one.passing = passing_ = true;
+        write_off(one);
+        take_calls(false); // the caller's next connection comes after this one
     }
 }
 
-// For whoever looks at the file: there is a connection.
+int tcp_wire::accept_one() { return accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC); }
+
+void tcp_wire::take_spare() {
+    if (spare_ < 0) spare_ = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+void tcp_wire::take_calls_again() {
+    take_spare();
+    take_calls(spare_ >= 0);
+}
+
+// Whether the listener is watched. It stays readable while somebody calls, so whoever cannot take calls must not look at it.
+void tcp_wire::take_calls(bool all) {
+    if (all == takes_calls_ || listener_ < 0) return;
+    epoll_event event{.events = EPOLLIN, .data = {.ptr = nullptr}};
+    if (epoll_ctl(epoll_, all ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, listener_, &event) == 0) takes_calls_ = all;
+}
+
+// Ends connections whose makers have not said in time who they are.
+void tcp_wire::end_mute() {
+    auto const now = std::chrono::steady_clock::now();
+    while (!mute_.empty() && mute_.front().first <= now) {
+        auto const which = mute_.front().second;
+        mute_.pop_front();
+        for (auto const& one : links_)
+            if (one && one->accepted == which && !one->greeted) mark_broken(*one, ETIMEDOUT);
+    }
+}
+
+// The packet file shows that there is a connection.
 void tcp_wire::show(link& one, address const& there, bool called) {
     if (!pcap_) return;
-    one.shown =
-        std::make_unique<net::pcap_connection>(*pcap_, net::bound_to(one.fd), there, called);
+    one.shown = std::make_unique<net::pcap_connection>(*pcap_, net::bound_to(one.fd), there, called);
 }
 
 // Asks for EPOLLOUT only while there is something to write.
@@ -273,25 +349,30 @@ bool tcp_wire::send(peer to, void const* head, std::span<iovec const> payload, n
         if (n < 0) not_written(*out, errno);
         else if (n > 0) done = static_cast<std::size_t>(n);
         counted_.bytes_sent += done;
-        if (done == link::prefix_size + size_of(payload)) return true;
+        if (done == link::prefix_size + net::bytes_of(payload)) return true;
     }
-    outgoing frame(head, payload);
-    frame.advance(done);
-    if (how == memory::copy) frame.own();
-    else frame.token = token;
-    out->push(std::move(frame));
+    try {
+        queued_frame frame(head, payload);
+        frame.advance(done);
+        if (how == memory::copy) frame.own();
+        else frame.token = token;
+        out->push(std::move(frame));
+    } catch (std::bad_alloc const&) {
+        if (done > 0) mark_broken(*out, ENOMEM); // the other side waits for the rest of it
+        throw;
+    }
     watch(*out);
     return how == memory::copy;
 }
 
-// Nearly all frames go at once: nothing is kept of them.
+// Nearly all frames are sent at once, so nothing is kept of them.
 ssize_t tcp_wire::write_new(link& to, void const* head, std::span<iovec const> payload) {
     ++counted_.writes;
-    std::uint64_t const size = size_of(payload);
+    std::uint64_t const size = net::bytes_of(payload);
     std::array<std::byte, link::prefix_size + joined_size> joined;
     std::memcpy(joined.data(), &size, sizeof size);
     std::memcpy(joined.data() + sizeof size, head, net::head_size);
-    std::array<iovec, outgoing::most_pieces> pieces{{{joined.data(), link::prefix_size}}};
+    std::array<iovec, queued_frame::most_pieces> pieces{{{joined.data(), link::prefix_size}}};
     std::size_t count = 1;
     if (size <= joined_size) {
         auto& front = pieces[0].iov_len;
@@ -317,7 +398,7 @@ void tcp_wire::cork(link& one) {
     corked_.push_back(one.number);
 }
 
-// What was held back goes.
+// Sends what was held back.
 void tcp_wire::uncork() {
     for (auto const number : corked_)
         if (auto const& one = links_[number]; one && one->corked) {
@@ -332,7 +413,21 @@ void tcp_wire::withdraw(void* token) {
         if (one && one->in_payload && one->token == token) one->payload.drop_places();
 }
 
+void tcp_wire::keep(void* token) {
+    for (auto& one : links_)
+        if (one)
+            for (auto& frame : one->queue)
+                if (frame.token == token) frame.own();
+}
+
+void tcp_wire::give_up(peer which, int error) {
+    for (auto const& one : links_)
+        if (one && one->known && one->from == which) mark_broken(*one, error);
+}
+
 bool tcp_wire::poll() {
+    if (!mute_.empty()) end_mute();
+    if (!takes_calls_ && !passing_) take_calls_again();
     moved_ = !broken_.empty();
     if (!corked_.empty()) uncork();
     settle_broken();
@@ -364,10 +459,10 @@ void tcp_wire::write(link& one) {
         show(one, *peers_[one.from].where, true);
     }
     while (!one.queue.empty() && !one.deaf) {
-        std::array<iovec, 4 * outgoing::most_pieces> pieces;
+        std::array<iovec, 4 * queued_frame::most_pieces> pieces;
         std::size_t count = 0;
         for (auto const& frame : one.queue) {
-            if (count + outgoing::most_pieces > pieces.size()) break;
+            if (count + queued_frame::most_pieces > pieces.size()) break;
             count += frame.rest(pieces.data() + count, pieces.size() - count);
         }
         auto const message = message_of(pieces.data(), count);
@@ -386,8 +481,8 @@ void tcp_wire::write(link& one) {
     watch(one);
 }
 
-// Where the other side has gone, what it had sent before is still read, and its end comes behind that. What this side has no memory
-// for, or cannot read, has no such end.
+// When the other side has gone, this side still reads what it had sent before, and finds the end of the connection after that. When
+// this side lacks memory, or cannot read the payload, nothing announces the end: the connection is broken at once.
 void tcp_wire::not_written(link& one, int error) {
     if (error == EAGAIN || error == EINTR) return;
     if (error == EFAULT || error == ENOMEM || error == ENOBUFS) mark_broken(one, error);
@@ -413,21 +508,21 @@ bool tcp_wire::read_hot() {
     return false;
 }
 
-// Reads what is there. A payload goes right into its place; what comes behind it, to the scratch buffer.
+// Reads what is there. A payload goes right into its place, and what comes after it into the scratch buffer.
 void tcp_wire::read(link& one) {
     for (int round = 0; round < reads_per_poll && !one.error && one.waits_for == 0; ++round) {
-        std::array<iovec, outgoing::most_pieces> pieces;
+        std::array<iovec, queued_frame::most_pieces> pieces;
         std::size_t count = 0, direct = 0;
         bool const payload = one.in_payload && !one.payload.places().empty();
         if (payload)
-            for (auto const& place : one.payload.places()) {
+            for (auto const& place : one.payload.places().first(
+                     std::min(one.payload.places().size(), pieces.size() - 1))) { // the rest has its turn next
                 pieces[count++] = place;
                 direct += place.iov_len;
             }
         std::size_t wanted = direct;
-        if (!payload ||
-            direct ==
-                one.payload.missing()) { // else the end of the payload has no place and must not go to scratch yet
+        // Otherwise more of the payload comes next, and must not go to scratch.
+        if (!payload || direct == one.payload.missing()) {
             pieces[count++] = {scratch_.get(), scratch_size};
             wanted += scratch_size;
         }
@@ -490,20 +585,22 @@ void tcp_wire::parse(link& one, std::byte const* data, std::size_t size) {
 // The maker of a connection has said who it is. It is answered on the same connection, unless there is another already.
 bool tcp_wire::greeted(link& one) {
     address who;
-    if (!one.understand(one.partial.data(), who) || who.size() < behind_) return false;
+    if (!one.understand(one.partial.data(), who) || who.size() < suffix_) return false;
     one.greeted = true;
+    std::erase_if(mute_, [&](auto const& entry) { return entry.second == one.accepted; });
     one.from = reach(who);
     one.known = true;
     auto& about = peers_[one.from];
     ++about.links;
-    auto const order = who.compare(0, who.size() - behind_, self_);
+    auto const order = who.compare(0, who.size() - suffix_, self_);
     if (order == 0) return true; // a connection to itself has both ends here
+    if (one.passing) return true;
     if (!about.out) about.out = &one;
     else if (order < 0 && about.out->ours && !about.out->error && !about.out->deaf) move(*about.out, one);
     return true;
 }
 
-// Both have called: what comes next for the peer goes over its own connection.
+// Both sides have called each other: from now on frames for the peer go over the connection that it made.
 void tcp_wire::move(link& from, link& to) {
     std::array<std::byte, link::prefix_size> mark{};
     std::memcpy(mark.data(), &link::moved, sizeof link::moved);
@@ -515,7 +612,7 @@ void tcp_wire::move(link& from, link& to) {
     if (from.queue.empty()) write_off(from);
 }
 
-// False: it cannot be.
+// A frame begins. False: this cannot be the beginning of one.
 bool tcp_wire::begin(link& one) {
     std::uint64_t size = 0;
     std::memcpy(&size, one.partial.data(), sizeof size);
@@ -541,7 +638,7 @@ void tcp_wire::end_payload(link& one) {
     sink_.arrived(one.from, one.token);
 }
 
-// Errors are found while callers of send() do not expect to hear of them: they wait for the next poll().
+// Errors are found inside send(), whose caller does not expect a report: the next poll() reports them.
 void tcp_wire::mark_broken(link& one, int error) {
     if (one.error) return;
     one.error = error;
@@ -549,8 +646,7 @@ void tcp_wire::mark_broken(link& one, int error) {
 }
 
 void tcp_wire::drop(peer who, int error) {
-    for (auto const& one : links_)
-        if (one && one->known && one->from == who) mark_broken(*one, error ? error : link::ended);
+    give_up(who, error ? error : link::ended);
     settle_broken();
 }
 
@@ -567,6 +663,10 @@ void tcp_wire::drop(link& one, int error) {
     auto const gone = std::move(links_[one.number]);
     free_links_.push_back(one.number);
     shut(*gone);
+    std::erase_if(mute_, [&](auto const& entry) { return entry.second == gone->accepted; });
+    if (gone->passing) passing_ = false;
+    if (!takes_calls_ && !passing_)
+        take_calls_again(); // now: whoever sleeps until there is something to do does not poll
     if (gone->in_payload) sink_.lost(gone->token);
     if (!gone->known) return;
     auto const who = gone->from;
@@ -579,11 +679,12 @@ void tcp_wire::drop(link& one, int error) {
     for (auto const& frame : gone->queue)
         if (frame.token) sink_.failed(frame.token, error ? error : ECONNRESET);
     if (last) sink_.closed(who, error);
-    else order_behind(*gone, error);
+    else order_after(*gone, error);
 }
 
-// What was sent behind all that went over this connection: its turn has come, or it is lost with what was to come before.
-void tcp_wire::order_behind(link const& gone, int error) {
+// Another connection may hold frames that were sent after all that went over this one. Their turn has come; or, if this one broke, they
+// are lost with what should have come before them.
+void tcp_wire::order_after(link const& gone, int error) {
     if (gone.leaving && !error && !gone.queue.empty()) error = ECONNRESET;
     for (std::size_t k = 0; k < links_.size(); ++k) {
         if (!links_[k] || !links_[k]->known || links_[k]->from != gone.from) continue;
@@ -598,7 +699,7 @@ void tcp_wire::order_behind(link const& gone, int error) {
     }
 }
 
-// What was written still arrives: without the shutdown a close with unread input would reset the connection.
+// Shuts down before it closes: a close with unread input would reset the connection, and what was written would not arrive.
 void tcp_wire::shut(link& one) {
     if (one.fd < 0) return;
     write_off(one);
@@ -628,8 +729,8 @@ bool tcp_wire::flush(std::chrono::milliseconds limit) {
 
 } // namespace
 
-std::unique_ptr<connections> make_connections(net::sink& sink, options const& how, std::size_t behind) {
-    return std::make_unique<tcp_wire>(sink, how, behind);
+std::unique_ptr<connections> make_connections(net::sink& sink, options const& how, std::size_t suffix) {
+    return std::make_unique<tcp_wire>(sink, how, suffix);
 }
 
 std::unique_ptr<net::wire> make(net::sink& sink, options const& how) {

@@ -1,6 +1,6 @@
 // TCP as one of the transports: its name, its switches and how its wires are made.
-#include "transports/net/interfaces.hpp"
 #include "transports/net/transport.hpp"
+#include "transports/net/interfaces.hpp"
 #include "transports/tcp/tcp.hpp"
 
 namespace assay::tcp {
@@ -20,6 +20,14 @@ bool apply(options& to, std::string_view name, std::string_view value) {
     if (name == "streams") {
         to.streams = number;
         return number >= 1 && number <= most_streams;
+    }
+    if (name == "buffer") {
+        to.buffer = static_cast<int>(number);
+        return number >= 1024 && number <= 1 << 30;
+    }
+    if (name == "timeout") {
+        to.timeout = std::chrono::milliseconds(number);
+        return number >= 1000 && number <= 3'600'000;
     }
     return false;
 }
@@ -41,9 +49,7 @@ net::address default_address(net::configuration const& how) { return net::any_po
 } // namespace
 
 extern net::transport const transport;
-net::transport const transport{.name = "tcp",
-                               .takes = takes,
-                               .make = make_configured,
-                               .default_address = default_address};
+net::transport const transport{
+    .name = "tcp", .takes = takes, .make = make_configured, .default_address = default_address};
 
 } // namespace assay::tcp

@@ -371,7 +371,7 @@ void machine::ended(void* context, std::uint64_t flags, std::size_t size, int er
 } // namespace
 } // namespace assay::fuzz
 
-// Small limits, so that a short script reaches what lies behind them.
+// Small limits, so that a short script reaches what lies beyond them.
 extern "C" int LLVMFuzzerInitialize(int*, char***) {
     setenv("ASSAY_TRANSPORT", "eager=1024+credit=8192+inject=256", 0);
     return 0;

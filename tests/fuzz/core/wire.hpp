@@ -46,8 +46,8 @@ public:
     }
     net::address const& address_of(peer who) const override { return *addresses_[who]; }
     bool ready(peer) override { return connected; }
-    bool send(peer to, void const*, std::span<iovec const> payload, net::flow const&,
-              net::memory how, void* token) override {
+    bool send(peer to, void const*, std::span<iovec const> payload, net::flow const&, net::memory how,
+              void* token) override {
         touch(payload);
         if (!slow || how == net::memory::copy) return true;
         out.push_back({to, token, {payload.begin(), payload.end()}});
@@ -57,10 +57,19 @@ public:
         for (auto& one : in)
             if (one.token == token) one.places.clear();
     }
+    void keep(void* token) override {
+        for (auto& one : out)
+            if (one.token == token) {
+                touch(one.payload);
+                one.payload.clear();
+            }
+    }
+    void give_up(peer which, int error) override { given_up_.insert_or_assign(which, error); }
     // What the script wants to happen next.
     bool poll() override {
         auto const now = std::exchange(next, nullptr);
         if (now) now();
+        for (auto const& [which, error] : std::exchange(given_up_, {})) close(which, error);
         return now != nullptr;
     }
     int wait_fd() const override { return STDIN_FILENO; }
@@ -122,6 +131,7 @@ private:
 
     net::sink& sink_;
     std::map<net::address, peer> numbers_;
+    std::map<peer, int> given_up_;
     std::vector<net::address const*> addresses_;
     net::counters counted_;
 };

@@ -1,10 +1,10 @@
 // A peer of a wire over SCTP that does what a script says: its association is a true one, made by the same stack, but its messages are
 // anything, and so is what becomes of its packets. Time passes when the script says so.
 #pragma once
-#include "transports/sctp/datagrams.hpp"
-#include "transports/sctp/stack.hpp"
 #include "transports/net/crc32c.hpp"
 #include "transports/net/interfaces.hpp"
+#include "transports/sctp/datagrams.hpp"
+#include "transports/sctp/stack.hpp"
 
 #include <array>
 #include <cstring>

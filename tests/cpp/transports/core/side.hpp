@@ -44,6 +44,7 @@ struct side {
         fi_addr_t from = FI_ADDR_NOTAVAIL;
         int error = 0;
         std::size_t cut = 0;
+        int detail = 0; // prov_errno
     };
 
     // `prepare` binds what else the endpoint needs, before it is enabled; `edit` what is asked of the provider.
@@ -95,6 +96,7 @@ struct side {
         it.entry = {error.op_context, error.flags, error.len, error.buf, error.data, error.tag};
         it.error = error.err;
         it.cut = error.olen;
+        it.detail = error.prov_errno;
         events.push_back(it);
     }
     // The event of an operation, taken out; one with error -1 when it does not come within two seconds.

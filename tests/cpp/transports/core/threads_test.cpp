@@ -1,6 +1,6 @@
 // FI_THREAD_SAFE: any thread calls anything, and gets what others have begun. ThreadSanitizer looks at this:
-//   cmake --preset tsan -S transports && cmake --build build/tsan/transports --target assay-transport-tests
-//   build/tsan/transports/assay-transport-tests --gtest_filter='threads.*'
+//   cmake --preset tsan -S transports && cmake --build build/tsan/transports --target assay-provider-tcp-tests
+//   build/tsan/transports/assay-provider-tcp-tests --gtest_filter='threads.*'
 #include "tests/cpp/transports/core/side.hpp"
 
 #include <atomic>

@@ -10,11 +10,11 @@
 namespace assay::sctp {
 namespace {
 
-using std::chrono::milliseconds;
-using std::chrono::steady_clock;
 using net::end;
 using net::pattern;
 using net::until;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
 
 // From 127.0.0.1, where ends of tests listen, and from one more address.
 options two_paths() {

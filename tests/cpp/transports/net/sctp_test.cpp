@@ -1,10 +1,13 @@
 // What SCTP has beyond what every wire promises: streams, fragments, checksums.
 #include "tests/cpp/transports/net/wire_end.hpp"
-#include "transports/sctp/association.hpp"
 #include "transports/net/crc32c.hpp"
+#include "transports/sctp/association.hpp"
 
 #include <algorithm>
+#include <malloc.h>
+#include <netinet/in.h>
 #include <random>
+#include <unistd.h>
 #include <utility>
 
 namespace assay::sctp {
@@ -145,6 +148,43 @@ TEST(crc32c, isOfAllSizesAndPlaces) {
             auto const cut = size / 3;
             ASSERT_EQ(net::crc32c(data + cut, size - cut, net::crc32c(data, cut)), castagnolis(data, size)) << size;
         }
+}
+
+// A packet with a good checksum may come from any address, and costs nothing for long.
+TEST(sctp, strangersAreForgotten) {
+    net::end b(over({}));
+    std::array<std::byte, 16> packet{}; // a chunk without an association: ABORT
+    packet[12] = std::byte{6};
+    packet[15] = std::byte{4};
+    auto const port = reinterpret_cast<sockaddr_in const*>(net::as_sockaddr(b.name))->sin_port;
+    std::memcpy(packet.data(), &port, sizeof port);
+    std::memcpy(packet.data() + 2, &port, sizeof port);
+    auto const sum = net::crc32c(packet.data(), packet.size());
+    for (std::size_t k = 0; k < sizeof sum; ++k) packet[8 + k] = static_cast<std::byte>(sum >> 8 * k);
+    auto const send_from = [&](std::uint32_t from, std::uint32_t to) {
+        for (auto k = from; k < to; ++k) {
+            sockaddr_in at{};
+            at.sin_family = AF_INET;
+            at.sin_addr.s_addr = htonl(0x7f020000 + k);
+            int const fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+            EXPECT_EQ(bind(fd, reinterpret_cast<sockaddr const*>(&at), sizeof at), 0);
+            EXPECT_EQ(::sendto(fd, packet.data(), packet.size(), 0, net::as_sockaddr(b.name), net::length(b.name)),
+                      static_cast<ssize_t>(packet.size()));
+            close(fd);
+            (*b).poll();
+        }
+        for (int k = 0; k < 100; ++k) (*b).poll();
+    };
+    send_from(1, 3000); // more than are remembered
+    auto const read = (*b).counted().reads;
+    auto const used = mallinfo2().uordblks;
+    send_from(3000, 23'000);
+    EXPECT_GT((*b).counted().reads, read + 15'000); // else there was nothing to remember
+    EXPECT_LT(static_cast<double>(mallinfo2().uordblks) - static_cast<double>(used), 1'000'000);
+    // Others are still heard.
+    net::end a(over({}));
+    a.send(b.name, 1, {5}, net::memory::copy);
+    EXPECT_TRUE(until([&] { return b.got.size() == 1; }, a, b));
 }
 
 } // namespace

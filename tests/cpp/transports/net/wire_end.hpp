@@ -40,19 +40,14 @@ public:
     bool send(address const& to, unsigned char mark, bytes const& payload, memory how = memory::borrow,
               void* token = nullptr, flow const& where = {}) {
         std::array<unsigned char, head_size> head{mark};
-        iovec const pieces[] = {
-            {const_cast<unsigned char*>(payload.data()), payload.size() / 3},
-            {const_cast<unsigned char*>(payload.data()) + payload.size() / 3, payload.size() - payload.size() / 3}};
-        return wire_->send(wire_->reach(to), head.data(), pieces, where, how, token);
+        auto const parts = split(const_cast<unsigned char*>(payload.data()), payload.size());
+        return wire_->send(wire_->reach(to), head.data(), parts, where, how, token);
     }
 
     destination begun(peer from, std::byte const* head, std::uint64_t size) override {
         auto it = std::make_unique<frame>(frame{from, static_cast<unsigned char>(head[0]), bytes(size, 0xa5)});
         auto& data = it->payload;
-        places_.clear();
-        auto const room = std::min<std::size_t>(size, room_for);
-        places_.push_back({data.data(), room / 2});
-        places_.push_back({data.data() + room / 2, room - room / 2});
+        places_ = split(data.data(), std::min<std::size_t>(size, room_for));
         return {places_, it.release()};
     }
     void arrived(peer from, void* token) override {
@@ -70,6 +65,18 @@ public:
     void closed(peer, int error) override { closings.push_back(error); }
 
 private:
+    // Memory as so many pieces, of different lengths.
+    std::vector<iovec> split(unsigned char* memory, std::size_t size) const {
+        std::vector<iovec> made;
+        for (unsigned k = 0; k < pieces; ++k) {
+            auto const part = k + 1 == pieces ? size : std::min(size, size / (pieces - k) + k);
+            made.push_back({memory, part});
+            memory += part;
+            size -= part;
+        }
+        return made;
+    }
+
     std::vector<iovec> places_;
     std::unique_ptr<wire> wire_;
 
@@ -77,6 +84,7 @@ public:
     wire& operator*() { return *wire_; }
     address name;
     std::size_t room_for = ~std::size_t{0};
+    unsigned pieces = 2; // of a payload, sent or received
     std::function<void(frame const&)> on_arrival;
     std::vector<frame> got;
     std::vector<void*> freed;

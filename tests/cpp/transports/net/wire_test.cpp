@@ -142,6 +142,52 @@ TEST_P(wires, copiesWhatItCannotSendAtOnce) {
     EXPECT_EQ(b.got[0].payload, kept);
 }
 
+TEST_P(wires, takesAnyNumberOfPieces) {
+    for (unsigned const pieces : {1u, 14u, 15u, 16u, 17u, 40u, 300u}) {
+        end a(make), b(make);
+        a.pieces = b.pieces = pieces;
+        std::vector<bytes> sent;
+        for (std::size_t const size : {5, 3000, 70'000, 3'000'000})
+            sent.push_back(pattern(size, static_cast<unsigned>(sent.size())));
+        for (auto const& one : sent) a.send(b.name, 1, one);
+        ASSERT_TRUE(until([&] { return b.got.size() == sent.size(); }, a, b)) << pieces;
+        for (std::size_t k = 0; k < sent.size(); ++k) EXPECT_EQ(b.got[k].payload, sent[k]) << pieces << " pieces";
+    }
+}
+
+// Borrowed memory that has to be given back before all of it is sent.
+TEST_P(wires, keepsWhatIsLeft) {
+    for (std::size_t const size : {3'000'000, 20'000'000}) {
+        end a(make), b(make);
+        auto data = pattern(size, 1);
+        auto const before = data;
+        int token = 0;
+        bool const at_once = a.send(b.name, 1, data, memory::borrow, &token);
+        (*a).poll();
+        (*a).keep(&token);
+        std::fill(data.begin(), data.end(), std::uint8_t{0});
+        ASSERT_TRUE(until([&] { return b.got.size() == 1 && (at_once || !a.freed.empty()); }, a, b));
+        EXPECT_EQ(b.got[0].payload, before);
+        EXPECT_EQ(a.freed.size(), at_once ? 0u : 1u);
+    }
+}
+
+TEST_P(wires, givesUpAPeer) {
+    end a(make), b(make);
+    a.send(b.name, 1, {5}, memory::copy);
+    ASSERT_TRUE(until([&] { return b.got.size() == 1; }, a, b));
+    int token = 0;
+    auto const data = pattern(20'000'000, 1);
+    a.send(b.name, 2, data, memory::borrow, &token);
+    (*a).give_up((*a).reach(b.name), EPROTO);
+    EXPECT_TRUE(a.closings.empty()); // not before the next poll()
+    ASSERT_TRUE(until([&] { return !a.closings.empty() && !b.closings.empty(); }, a, b));
+    EXPECT_EQ(a.closings, std::vector<int>{EPROTO});
+    EXPECT_EQ(a.failures, (std::map<void*, int>{{&token, EPROTO}}));
+    a.send(b.name, 3, {6}, memory::copy); // another connection
+    EXPECT_TRUE(until([&] { return b.got.size() == 2; }, a, b));
+}
+
 TEST_P(wires, dropsWhatHasNoPlace) {
     end a(make), b(make);
     b.room_for = 1000;
