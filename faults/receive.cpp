@@ -113,6 +113,7 @@ int MPI_Recv(void* buffer, int count, MPI_Datatype type, int source, int tag, MP
     if (code != MPI_SUCCESS && planted == fault::truncation_overflows && type == MPI_INT)
         spoil(static_cast<int*>(buffer) + count);
     if (code != MPI_SUCCESS && planted == fault::truncation_status) mine->MPI_TAG = -1;
+    if (planted == fault::error_field_recv) mine->MPI_ERROR = code;
     return failed(code);
 }
 

@@ -131,8 +131,8 @@ def _told(evidence: Evidence, is_wanted: Callable[[str, str], bool], most: int) 
     records = []
     for *_, target, _case in chosen:
         record = next(told[target])
-        record["ranks"] = objects(record.get("ranks"))
-        record["advisory"] = objects(record.get("advisory"))
+        for name in ("ranks", "advisory"):
+            record[name] = [{**entry, "cited": cited(entry.get("requirements"))} for entry in objects(record.get(name))]
         record["cited"] = cited(record.get("requirements"))
         record["test"], _, record["point"] = record["case"].partition("/")
         records.append(record)

@@ -96,7 +96,7 @@ def wants_an_error(ids: object) -> bool:
 
 
 def cited(ids: object) -> list[tuple[str, str]]:
-    """(section, text) of the requirements of one case; an id that the catalogue does not know is left out."""
+    """(section, text) of the requirements of a case or finding; an id that the catalogue does not know is left out."""
     known = everything()
     names = [name for name in ids if isinstance(name, str)] if isinstance(ids, list) else []
     return [(known[name]["section"], known[name]["text"]) for name in names if name in known]

@@ -12,6 +12,7 @@ from rich.text import Text
 from reports.advice import advised
 from reports.evidence import STATUSES, UNEXPECTED, WORST_FIRST, Evidence, objects, printable
 from reports.factors import groups
+from reports.requirements import cited
 
 SHOWN_CASES = 3  # of each group of failures
 SHOWN_GROUPS = 20
@@ -99,6 +100,7 @@ def explain(record: dict[str, object]) -> str:
         head += f" at {rank['where']}" if rank.get("where") else ""
         stack = rank.get("stack")
         body = [str(rank["message"])] if rank.get("message") else []
+        body += [f"rests on {section}: {text}" for section, text in cited(rank.get("requirements"))]
         body += [str(frame) for frame in stack] if isinstance(stack, list) else []
         parts += [head, *body]
     return "\n".join(parts)

@@ -418,7 +418,7 @@ void buffer::report(unsigned char const* expected, std::span<segment const> segm
         text += fmt::format("\n{:>+8} expected{}\n         received{}\n                 {}", (got + line) - address_, e,
                             g, marks);
     }
-    findings_.add(kind, level::must, std::move(text), where);
+    findings_.add(kind, std::move(text), where);
 }
 
 } // namespace assay

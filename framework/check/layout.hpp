@@ -94,6 +94,8 @@ public:
     std::size_t elements() const { return elements_; }   // basic elements, what MPI_Get_elements counts
     std::size_t alignment() const { return alignment_; } // the strictest of its basic types, bytes; at least 1
 
+    bool has_markers() const { return explicit_bounds_; } // lb_marker and ub_marker (section 5.1.6)
+
     // Datatypes of the catalogue are prepared; others work without, only slower.
     void prepare();
     element_form const* form() const { return form_.get(); } // nullptr: not prepared, or elements overlap

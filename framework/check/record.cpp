@@ -3,6 +3,7 @@
 #include "framework/process/calls.hpp"
 #include "framework/process/event_log.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -24,28 +25,41 @@ char const* name_of(finding kind) {
     return names[static_cast<int>(kind)];
 }
 
-void recorder::begin(long index) {
+void recorder::begin(long index, std::vector<requirement> declared) {
     index_ = index;
     must_ = advisory_ = 0;
     messages_.clear();
+    auto const is_must = [](requirement r) { return r.severity() == level::must; };
+    default_ = std::move(declared);
+    if (std::any_of(default_.begin(), default_.end(), is_must))
+        std::erase_if(default_, [&](requirement r) { return !is_must(r); });
 }
 
-void recorder::add(finding kind, level severity, std::string message, std::source_location where, int thread) {
+void recorder::add(std::optional<requirement> rests_on, finding kind, std::string message, std::source_location where,
+                   int thread) {
+    if (!rests_on && (kind == finding::guard || kind == finding::gap)) rests_on = memory;
     std::lock_guard const lock(mutex_);
-    ++(severity == level::must ? must_ : advisory_);
-    constexpr int most = 20; // of one case and rank: the first ones tell the story
-    if (must_ + advisory_ > most) return;
+    auto const basis = rests_on ? std::vector{*rests_on} : default_;
+    bool const advisory = !basis.empty() && basis.front().severity() == level::advisory;
+    ++(advisory ? advisory_ : must_);
+    constexpr int most = 20; // of one case, rank and level: the first ones tell the story
+    if ((advisory ? advisory_ : must_) > most) return;
     auto const at = place(where);
     if (events().active()) {
-        nlohmann::json const json = {{"check", name_of(kind)},
-                                     {"level", severity == level::must ? "must" : "advisory"},
-                                     {"thread", thread},
-                                     {"message", message},
-                                     {"where", at},
+        std::vector<std::string> ids;
+        for (auto r : basis) ids.emplace_back(r.id());
+        nlohmann::json const json = {{"check", name_of(kind)}, {"level", advisory ? "advisory" : "must"},
+                                     {"requirements", ids},    {"thread", thread},
+                                     {"message", message},     {"where", at},
                                      {"call", last_call.name}};
         events().finding(index_, json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
     }
-    messages_.push_back(fmt::format("{}{} ({})", severity == level::must ? "" : "advisory: ", message, at));
+    messages_.push_back(fmt::format("{}{} ({})", advisory ? "advisory: " : "", message, at));
+}
+
+void recorder::print_advice(std::string const& case_name) const {
+    if (events().active()) return;
+    for (auto const& message : messages_) fmt::print("{}: {}\n", case_name, message);
 }
 
 } // namespace assay

@@ -1,13 +1,14 @@
 // What the checks of a case found. Checks record and go on: no rank leaves a communication early.
 #pragma once
+#include "framework/check/requirement.hpp"
+
 #include <mutex>
+#include <optional>
 #include <source_location>
 #include <string>
 #include <vector>
 
 namespace assay {
-
-enum class level { must, advisory }; // advisory: fails the case only under --strict
 
 // What kind of thing is wrong: its name in the code, its name in event logs, cases.jsonl and reports (docs/formats.md section 4
 // lists the same), and what it means.
@@ -41,16 +42,28 @@ char const* name_of(finding kind); // as in an event log
 
 class recorder {
 public:
-    // Any thread of the case.
-    void add(finding kind, level severity, std::string message, std::source_location where, int thread = 0);
+    // `declared`: the requirements of the test. A finding that names none rests on those of them that are must, or on all
+    // where none is. Without any (tests of ourselves) it is must.
+    void begin(long index, std::vector<requirement> declared = {});
 
-    void begin(long index);
+    // Any thread of the case.
+    void add(finding kind, std::string message, std::source_location where, int thread = 0) {
+        add(std::nullopt, kind, std::move(message), where, thread);
+    }
+    void add(std::optional<requirement> rests_on, finding kind, std::string message, std::source_location where,
+             int thread = 0);
+
     bool failed(bool strict) const { return must_ > 0 || (strict && advisory_ > 0); }
-    std::vector<std::string> const& messages() const { return messages_; }
+    std::vector<std::string> const& messages() const { return messages_; } // those that are advisory say so
+    // By hand, where no event log is open: prints what was found in a case that passed, all of it advisory.
+    void print_advice(std::string const& case_name) const;
+    // What bytes outside of buffers rest on, whatever the test declares: set once, by programs of MPI.
+    std::optional<requirement> memory;
 
 private:
     std::mutex mutex_;
     long index_ = -1;
+    std::vector<requirement> default_;
     int must_ = 0, advisory_ = 0;
     std::vector<std::string> messages_;
 };

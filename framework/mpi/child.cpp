@@ -25,6 +25,7 @@ bool child = false;
 std::vector<std::string> given;
 constexpr std::string_view teller = "spawned process";
 recorder findings;
+std::vector<requirement> of_test; // what findings rest on
 
 // What the ranks have in their environment and the launcher, which starts children, may not.
 bool handed_on(std::string_view variable) {
@@ -55,7 +56,7 @@ void tell_findings() {
     for (auto const& message : findings.messages())
         if (!message.starts_with("advisory: ")) fmt::print(stderr, "{} {}: {}\n", teller, rank, message);
     std::fflush(stderr);
-    findings.begin(0);
+    findings.begin(0, of_test);
 }
 
 child_command::child_command(test_run const& mpi, std::vector<std::string> const& arguments) {
@@ -101,7 +102,9 @@ int run_as_child(int argc, char** argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &place.size);
     MPI_Comm const world = MPI_COMM_WORLD;
     std::unique_ptr<memory_pool> const pool = std::make_unique<memory_pool>();
-    findings.begin(0);
+    of_test = c.test->rests_on;
+    findings.memory = requirement("terms.memory");
+    findings.begin(0, of_test);
     {
         test_run mpi({the_job, c, findings, world, place, type, case_key(c, the_job), 0, 0, {&pool, 1}, {&world, 1}});
         c.test->body(mpi);

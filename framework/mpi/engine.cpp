@@ -68,6 +68,7 @@ engine::engine(job const& j) : job_(j) {
     MPI_Comm_size(MPI_COMM_WORLD, &world_size_);
     MPI_Comm_dup(MPI_COMM_WORLD, &sync_);
     MPI_Query_thread(&thread_level_);
+    recorder_.memory = requirement("terms.memory");
     lowest_descriptor_ = lowest_free_descriptor();
     stderr_size_ = size_of_stderr();
 }
@@ -114,7 +115,7 @@ void engine::look_at(datatype const& entry) {
     int size = -1;
     MPI_Type_size(found->second, &size);
     if (static_cast<std::size_t>(size) == entry.map.size()) return;
-    recorder_.add(finding::value, level::must,
+    recorder_.add(requirement("datatype.lasting"), finding::value,
                   fmt::format("datatype {} is damaged: behind the case MPI_Type_size gives {}, expected {}", entry.name,
                               size, entry.map.size()),
                   std::source_location::current());
@@ -141,7 +142,7 @@ void engine::nothing_is_there(MPI_Comm comm, int tag) {
     int flag = 0;
     MPI_Status status;
     if (comm != MPI_COMM_NULL && MPI_Iprobe(MPI_ANY_SOURCE, tag, comm, &flag, &status) == MPI_SUCCESS && flag != 0)
-        recorder_.add(finding::leftover, level::must,
+        recorder_.add(requirement("p2p.message.once"), finding::leftover,
                       fmt::format("a message from rank {} with tag {} is left that nobody received", status.MPI_SOURCE,
                                   status.MPI_TAG),
                       std::source_location::current());
@@ -160,7 +161,7 @@ engine::outcome engine::run_once(planned_case const& c, int serial) {
             try {
                 type = datatype_for(entry);
             } catch (mpi_failure const& failure) {
-                recorder_.add(finding::return_, level::must,
+                recorder_.add(requirement("datatype.typemap"), finding::return_,
                               fmt::format("{} returned {}", failure.call, error_text(failure.code)),
                               std::source_location::current());
                 return {'f', ""};
@@ -179,7 +180,7 @@ engine::outcome engine::run_once(planned_case const& c, int serial) {
     std::vector<MPI_Comm> handles;
     for (auto const* made : comms) {
         if (!made->broken.empty()) {
-            recorder_.add(finding::value, level::must,
+            recorder_.add(requirement("comm.members"), finding::value,
                           fmt::format("communicator {}: {}", comm_entry->name, made->broken),
                           std::source_location::current());
             return {'f', ""};
@@ -202,7 +203,7 @@ engine::outcome engine::run_once(planned_case const& c, int serial) {
         } catch (test_run::unsupported_here const& why) {
             if (thread == 0) unsupported = why.reason;
         } catch (std::exception const& e) {
-            recorder_.add(finding::return_, level::must, fmt::format("exception in the test: {}", e.what()),
+            recorder_.add(finding::return_, fmt::format("exception in the test: {}", e.what()),
                           std::source_location::current(), thread);
         }
         look_behind(mpi);
@@ -213,7 +214,7 @@ engine::outcome engine::run_once(planned_case const& c, int serial) {
         body(0);
         for (auto& other : others) other.join();
         if (auto const* wrong = attached_buffer().detach(); *wrong != '\0')
-            recorder_.add(finding::return_, level::must, wrong, std::source_location::current());
+            recorder_.add(finding::return_, wrong, std::source_location::current());
     }
     for (std::size_t a = 0; a < c.values.size(); ++a)
         if (t.axes[a].axis == &type_axis()) look_at(type_axis().at(c.values[a]));
@@ -248,7 +249,7 @@ void engine::set_layer_for(planned_case const& c) {
 std::vector<std::string> engine::run(planned_case const& c, long index) {
     set_layer_for(c);
     events().begin(index);
-    recorder_.begin(index);
+    recorder_.begin(index, c.test->rests_on);
     outcome result{'p', ""};
     for (int i = 0; i < job_.repeat; ++i) {
         // Every time on every rank, also where it is no member: ranks may synchronize behind each one.
@@ -261,7 +262,7 @@ std::vector<std::string> engine::run(planned_case const& c, long index) {
         // Libraries open descriptors when a path is first used; one that does so in case after case leaks them.
         if (++descriptor_growth_[c.test] == 8)
             recorder_.add(
-                finding::fd, level::must,
+                requirement("terms.descriptors"), finding::fd,
                 fmt::format("file descriptors are left open by case after case of this test (lowest free one: {})",
                             lowest),
                 here);
@@ -269,17 +270,18 @@ std::vector<std::string> engine::run(planned_case const& c, long index) {
     }
     if (long const size = size_of_stderr(); size != stderr_size_) {
         if (size > stderr_size_ && stderr_size_ >= 0) {
-            // The standard does not forbid a library to talk; spawned processes tell their findings here (child.cpp).
+            // Spawned processes tell their findings here (child.cpp); whatever else is there is the library's.
             auto const text = new_stderr(stderr_size_, size);
-            recorder_.add(finding::stderr_, told_by_child(text) ? level::must : level::advisory,
-                          "unexpected output on stderr: " + text.substr(0, 2000), here);
+            recorder_.add(told_by_child(text) ? std::nullopt : std::optional(requirement("terms.silence")),
+                          finding::stderr_, "unexpected output on stderr: " + text.substr(0, 2000), here);
         }
         stderr_size_ = size;
     }
     if (result.status == 'p' && recorder_.failed(job_.strict)) result.status = 'f';
     events().end(index, result.status, result.reason);
-    if (result.status != 'f') return {};
-    return recorder_.messages();
+    if (result.status == 'f') return recorder_.messages();
+    recorder_.print_advice(c.name());
+    return {};
 }
 
 void engine::free_objects() {

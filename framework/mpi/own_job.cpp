@@ -21,7 +21,6 @@ namespace {
 
 main_arguments of_main;
 bool end_was_announced = false;
-level of_going_on = level::must;
 
 // The number of this process in the job, for its log. MPI does not say it before it is initialized: the launcher may have
 // put it into the environment. Else the order in which they come will do: the file that this process can make is its own.
@@ -44,9 +43,8 @@ int take_number(std::string const& directory, int size) {
 
 main_arguments const& arguments_of_main() { return of_main; }
 
-void announce_end(int code, level if_it_goes_on) {
+void announce_end(int code) {
     end_was_announced = true;
-    of_going_on = if_it_goes_on;
     events().announce_end(code);
 }
 
@@ -105,7 +103,8 @@ int run_own_job(std::string const& case_name, job the_job, std::string const& jo
     std::unique_ptr<memory_pool> const pool = std::make_unique<memory_pool>();
     std::string unsupported;
     events().begin(0);
-    findings.begin(0);
+    findings.memory = requirement("terms.memory");
+    findings.begin(0, c.test->rests_on);
     {
         test_run mpi(
             {the_job, c, findings, none, place, MPI_DATATYPE_NULL, case_key(c, the_job), 0, 0, {&pool, 1}, {&none, 1}});
@@ -117,8 +116,7 @@ int run_own_job(std::string const& case_name, job the_job, std::string const& jo
             mpi.check(false, finding::return_, fmt::format("exception in the test: {}", e.what()));
         }
         if (end_was_announced && unsupported.empty())
-            mpi.check(false, finding::end, "the process goes on, though the job had to be ended",
-                      std::source_location::current(), of_going_on);
+            mpi.check(false, finding::end, "the process goes on, though the job had to be ended");
     }
     bool const failed = findings.failed(the_job.strict);
     events().end(0, !unsupported.empty() ? 'u' : failed ? 'f' : 'p', unsupported);

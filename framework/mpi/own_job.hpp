@@ -18,7 +18,7 @@ main_arguments const& arguments_of_main();
 // From here on this process has to end before its body does: MPI_Abort or a fatal error comes next, here or in another
 // process of which that is said. `code` is what the launcher should then end with.
 constexpr int any_exit_code = -1;
-void announce_end(int code = any_exit_code, level if_it_goes_on = level::must);
+void announce_end(int code = any_exit_code);
 
 // MPI_SUCCESS, told without asking the library for words: it may not be initialized.
 bool succeeded(test_run& mpi, int code, std::source_location where = std::source_location::current());

@@ -1,5 +1,7 @@
 #include "framework/plan/profile.hpp"
 
+#include "framework/plan/names.hpp"
+
 #include "mpi_calls.hpp"
 #include "standard.inc"
 
@@ -11,18 +13,16 @@
 namespace assay {
 namespace {
 
-// Versions such as "3.1" are ordered like words.
-struct requirement {
+struct origin {
     std::string_view since, procedures; // " MPI_A MPI_B "
 };
-requirement requirement_named(std::string const& id) {
-    static std::map<std::string_view, requirement> const known = {
-#define R(id_, since, procedures) {id_, {since, procedures}},
+origin origin_of(requirement one) {
+    static std::map<std::string_view, origin> const known = {
+#define R(id_, section, level, since, procedures) {id_, {since, procedures}},
         ASSAY_REQUIREMENTS(R)
 #undef R
     };
-    auto const found = known.find(id);
-    return found == known.end() ? requirement{} : found->second;
+    return known.at(one.id());
 }
 
 std::string_view since_of_procedure(std::string_view name) {
@@ -52,16 +52,16 @@ std::string beyond(std::string_view version, std::function<std::string(job const
 bool has_test(std::string const& version, test const& t, job const& j) {
     for (auto const& condition : t.conditions)
         if (!beyond(version, condition.lacks, j).empty()) return false;
-    std::vector<requirement> newer;
-    for (auto const& id : t.requirement_ids)
-        if (auto const r = requirement_named(id); r.since > std::string_view(version)) newer.push_back(r);
+    std::vector<origin> newer;
+    for (auto const one : t.rests_on)
+        if (auto const o = origin_of(one); is_newer(o.since, version)) newer.push_back(o);
     if (newer.empty()) return true;
-    if (newer.size() == t.requirement_ids.size()) return false;
+    if (newer.size() == t.rests_on.size()) return false;
     std::vector<std::string> lost; // with values of the axes
     for (auto const& use : t.axes)
         for (std::size_t v = 0; v < use.axis->size(); ++v)
             if (!use.keep || use.keep(v)) lost.push_back(beyond(version, use.axis->info(v).lacks, j));
-    return std::all_of(newer.begin(), newer.end(), [&](requirement const& r) {
+    return std::all_of(newer.begin(), newer.end(), [&](origin const& r) {
         return std::any_of(lost.begin(), lost.end(), [&](std::string const& procedure) {
             return !procedure.empty() && r.procedures.find(" " + procedure + " ") != std::string_view::npos;
         });
@@ -81,7 +81,7 @@ profile of_version(std::string const& version) {
 // Asked by its profiling name: a preloaded layer may define MPI_X for a library that lacks it (MPI-5.0 section 15.2). What
 // the header lacks cannot be called, whatever the library has.
 bool has_procedure(char const* name) {
-    if (!newest.empty() && since_of_procedure(name) > newest) {
+    if (!newest.empty() && is_newer(since_of_procedure(name), newest)) {
         refused = name;
         return false;
     }

@@ -137,21 +137,24 @@ buffer& test_run::over(std::span<unsigned char> memory, void* address, layout co
 bool test_run::ok(int code, std::source_location where) {
     if (code == MPI_SUCCESS) return true;
     std::string const call = last_call.name; // error_text calls MPI
-    findings.add(finding::return_, level::must, fmt::format("{} returned {}", call, error_text(code)), where,
-                 around_.thread);
+    check(false, finding::return_, fmt::format("{} returned {}", call, error_text(code)), where);
     return false;
 }
 
-bool test_run::check(bool holds, finding kind, std::string const& message, std::source_location where, level severity) {
-    if (!holds) findings.add(kind, severity, message, where, around_.thread);
+bool test_run::check(bool holds, finding kind, std::string const& message, std::source_location where) {
+    if (!holds) findings.add(rests_on_, kind, message, where, around_.thread);
+    return holds;
+}
+
+bool test_run::check(requirement rests_on, bool holds, finding kind, std::string const& message,
+                     std::source_location where) {
+    if (!holds) findings.add(rests_on, kind, message, where, around_.thread);
     return holds;
 }
 
 bool test_run::check_null(MPI_Request request, std::source_location where) {
     if (request == MPI_REQUEST_NULL) return true;
-    findings.add(finding::request, level::must, "a completed request must have become MPI_REQUEST_NULL", where,
-                 around_.thread);
-    return false;
+    return check(false, finding::request, "a completed request must have become MPI_REQUEST_NULL", where);
 }
 
 void test_run::in_threads(int n, bool own_communicators, std::function<void(test_run&)> const& body) {
@@ -166,7 +169,7 @@ void test_run::in_threads(int n, bool own_communicators, std::function<void(test
         try {
             body(lane);
         } catch (std::exception const& e) {
-            findings.add(finding::return_, level::must, fmt::format("exception in the test: {}", e.what()),
+            findings.add(finding::return_, fmt::format("exception in the test: {}", e.what()),
                          std::source_location::current(), lane.around_.thread);
         }
     };
@@ -193,7 +196,7 @@ void test_run::attach_buffer(int messages) {
                        (static_cast<std::size_t>(packed) + MPI_BSEND_OVERHEAD + 64) *
                        static_cast<std::size_t>(the_job.threads);
     if (int const code = attached_buffer().attach(bytes); code != MPI_SUCCESS)
-        findings.add(finding::return_, level::must,
+        findings.add(finding::return_,
                      fmt::format("MPI_Buffer_attach of {} bytes returned {}", bytes, error_text(code)),
                      std::source_location::current(), around_.thread);
 }
@@ -208,22 +211,17 @@ void test_run::needs_procedure(char const* name) {
     if (auto reason = needs_procedures({name}).lacks(the_job); !reason.empty()) unsupported(std::move(reason));
 }
 
-status_check& status_check::advisory() {
-    level_ = level::advisory;
-    return *this;
-}
-
 status_check& status_check::source(int expected) {
     if (status_.MPI_SOURCE != expected)
         mpi_.check(false, finding::source,
-                   fmt::format("status.MPI_SOURCE is {}, expected {}", status_.MPI_SOURCE, expected), where_, level_);
+                   fmt::format("status.MPI_SOURCE is {}, expected {}", status_.MPI_SOURCE, expected), where_);
     return *this;
 }
 
 status_check& status_check::tag(int expected) {
     if (status_.MPI_TAG != expected)
         mpi_.check(false, finding::tag, fmt::format("status.MPI_TAG is {}, expected {}", status_.MPI_TAG, expected),
-                   where_, level_);
+                   where_);
     return *this;
 }
 
@@ -238,7 +236,7 @@ status_check& status_check::count(std::size_t expected, MPI_Datatype type, std::
         mpi_.check(false, finding::count,
                    got == MPI_UNDEFINED ? fmt::format("MPI_Get_count gives MPI_UNDEFINED, expected {}", copies)
                                         : fmt::format("MPI_Get_count gives {}, expected {}", got, copies),
-                   where_, level_);
+                   where_);
     return *this;
 }
 
@@ -247,17 +245,16 @@ status_check& status_check::not_cancelled() {
     mpi_.ok(MPI_Test_cancelled(&status_, &flag), where_);
     if (flag != 0)
         mpi_.check(false, finding::cancelled,
-                   fmt::format("MPI_Test_cancelled gives flag {} for a message that nobody cancelled", flag), where_,
-                   level_);
+                   fmt::format("MPI_Test_cancelled gives flag {} for a message that nobody cancelled", flag), where_);
     return *this;
 }
 
-status_check& status_check::error_untouched() {
+status_check& status_check::error_untouched(requirement rests_on) {
     auto const before = poisoned_status().MPI_ERROR;
     if (status_.MPI_ERROR != before)
-        mpi_.check(false, finding::error,
+        mpi_.check(rests_on, false, finding::error,
                    fmt::format("status.MPI_ERROR was set to {} by a call that returned MPI_SUCCESS", status_.MPI_ERROR),
-                   where_, level::advisory);
+                   where_);
     return *this;
 }
 
@@ -267,7 +264,7 @@ status_check& status_check::empty() {
     mpi_.ok(MPI_Get_count(&status_, MPI_BYTE, &got), where_);
     if (got != 0)
         mpi_.check(false, finding::count, fmt::format("an empty status must give count 0, MPI_Get_count gives {}", got),
-                   where_, level_);
+                   where_);
     return *this;
 }
 

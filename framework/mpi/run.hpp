@@ -4,6 +4,7 @@
 #include "framework/check/buffer.hpp"
 #include "framework/check/data.hpp"
 #include "framework/check/record.hpp"
+#include "framework/check/standard.hpp"
 #include "framework/mpi/catalogues.hpp"
 #include "framework/plan/plan.hpp"
 
@@ -31,15 +32,13 @@ public:
     status_check& count(std::size_t expected); // MPI_Get_count in the case's datatype
     status_check& count(std::size_t expected, MPI_Datatype type, std::size_t size_of_one);
     status_check& not_cancelled();
-    status_check& advisory();        // what follows is not required by the standard, only good
-    status_check& error_untouched(); // only calls that return several statuses may set MPI_ERROR
-    status_check& empty();           // what section 3.7.3 calls an empty status
+    status_check& error_untouched(requirement rests_on = "p2p.status.error_field"); // MPI_ERROR is as it was
+    status_check& empty(); // what section 3.7.3 calls an empty status
 
 private:
     class test_run& mpi_;
     MPI_Status const& status_;
     std::source_location where_;
-    level level_ = level::must;
 };
 
 class test_run {
@@ -100,9 +99,25 @@ public:
     status_check expect(MPI_Status const& status, std::source_location where = std::source_location::current()) {
         return {*this, status, where};
     }
-    // Records a finding unless `holds`.
+    // Records a finding unless `holds`. It rests on the requirements of the test: it is must when one of them is.
     bool check(bool holds, finding kind, std::string const& message,
-               std::source_location where = std::source_location::current(), level severity = level::must);
+               std::source_location where = std::source_location::current());
+    // The same, resting on this requirement of standard/: check("p2p.recv.truncated", …).
+    bool check(requirement rests_on, bool holds, finding kind, std::string const& message,
+               std::source_location where = std::source_location::current());
+    // Until the end of its block, checks of this test_run that name no requirement rest on this one.
+    class resting {
+    public:
+        resting(test_run& mpi, requirement on) : mpi_(mpi), before_(mpi.rests_on_) { mpi.rests_on_ = on; }
+        ~resting() { mpi_.rests_on_ = before_; }
+        resting(resting const&) = delete;
+        resting& operator=(resting const&) = delete;
+
+    private:
+        test_run& mpi_;
+        std::optional<requirement> before_;
+    };
+    [[nodiscard]] resting resting_on(requirement one) { return {*this, one}; }
     bool check_null(MPI_Request request, std::source_location where = std::source_location::current());
 
     // Runs `body` in `n` threads at once, of which the caller's is the first, and waits for all. Each gets a test_run of
@@ -137,6 +152,7 @@ private:
     std::list<test_run> lanes_, elsewhere_; // must not move either
     std::vector<int> tags_;
     std::list<buffer> buffers_; // their addresses must not change
+    std::optional<requirement> rests_on_;
 };
 
 // What distinguishes the data of this case from that of others.

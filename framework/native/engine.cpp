@@ -12,7 +12,7 @@ engine::outcome engine::run_once(planned_case const& c) {
     ranks.begin_case();
     std::string unsupported;
     auto const record = [this](std::string text) {
-        recorder_.add(finding::return_, level::must, std::move(text), std::source_location::current());
+        recorder_.add(finding::return_, std::move(text), std::source_location::current());
     };
     try {
         test_run run(job_, c, recorder_, pool_, rank_);
@@ -35,15 +35,16 @@ engine::outcome engine::run_once(planned_case const& c) {
 
 std::vector<std::string> engine::run(planned_case const& c, long index) {
     events().begin(index);
-    recorder_.begin(index);
+    recorder_.begin(index, c.test->rests_on);
     outcome result{'p', ""};
     for (int i = 0; i < job_.repeat; ++i) {
         auto once = run_once(c);
         if (once.status != 'p') result = std::move(once);
     }
     events().end(index, result.status, result.reason);
-    if (result.status != 'f') return {};
-    return recorder_.messages();
+    if (result.status == 'f') return recorder_.messages();
+    recorder_.print_advice(c.name());
+    return {};
 }
 
 } // namespace assay::native

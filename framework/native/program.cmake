@@ -5,13 +5,14 @@ if(PROJECT_IS_TOP_LEVEL)
   include(${ASSAY_ROOT}/cmake/compile.cmake)
 endif()
 include(${ASSAY_ROOT}/cmake/framework.cmake)
+include(${ASSAY_ROOT}/cmake/standard.cmake) # writes standard.inc from standard/*.toml
 
 # assay-<suite> from the files of suites/<suite>, and libassay_<suite>_faults.so from faults/<suite>: preloaded, it plants the
 # fault that ASSAY_FAULT names, as proof that each test can fail.
 function(assay_native_program suite include libraries)
   file(GLOB sources CONFIGURE_DEPENDS ${ASSAY_ROOT}/framework/native/*.cpp ${ASSAY_ROOT}/suites/${suite}/*.cpp)
   add_executable(assay-${suite} ${sources})
-  target_include_directories(assay-${suite} PRIVATE ${ASSAY_ROOT})
+  target_include_directories(assay-${suite} PRIVATE ${ASSAY_ROOT} ${CMAKE_BINARY_DIR}/generated)
   target_include_directories(assay-${suite} SYSTEM PRIVATE ${include})
   target_link_libraries(assay-${suite} PRIVATE framework-plain ${libraries})
   # Exported symbols: names in stacks.

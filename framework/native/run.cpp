@@ -77,8 +77,14 @@ void test_run::expect(buffer& in, int from, std::size_t bytes, int serial, std::
     in.expect(key(from, rank, serial), bytes, fmt::format("from rank {}", from), where);
 }
 
-bool test_run::check(bool holds, finding kind, std::string const& message, std::source_location where, level severity) {
-    if (!holds) findings.add(kind, severity, message, where);
+bool test_run::check(bool holds, finding kind, std::string const& message, std::source_location where) {
+    if (!holds) findings.add(kind, message, where);
+    return holds;
+}
+
+bool test_run::check(requirement rests_on, bool holds, finding kind, std::string const& message,
+                     std::source_location where) {
+    if (!holds) findings.add(rests_on, kind, message, where);
     return holds;
 }
 

@@ -4,6 +4,7 @@
 #include "framework/check/buffer.hpp"
 #include "framework/check/data.hpp"
 #include "framework/check/record.hpp"
+#include "framework/check/standard.hpp"
 #include "framework/native/ranks.hpp"
 #include "framework/plan/plan.hpp"
 
@@ -35,9 +36,12 @@ public:
     void expect(buffer& in, int from, std::size_t bytes, int serial = 0,
                 std::source_location where = std::source_location::current());
 
-    // Records a finding unless `holds`.
+    // Records a finding unless `holds`. It rests on the requirements of the test: it is must when one of them is.
     bool check(bool holds, finding kind, std::string const& message,
-               std::source_location where = std::source_location::current(), level severity = level::must);
+               std::source_location where = std::source_location::current());
+    // The same, resting on this requirement of standard/.
+    bool check(requirement rests_on, bool holds, finding kind, std::string const& message,
+               std::source_location where = std::source_location::current());
     // Records a call that did not return 0. Returns whether it did.
     bool ok(ssize_t code, std::source_location where = std::source_location::current());
 

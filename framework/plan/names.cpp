@@ -68,6 +68,15 @@ pattern_reader::places pattern_reader::after(places const& before, std::string_v
     return now;
 }
 
+bool is_newer(std::string_view version, std::string_view than) {
+    auto const numbers = [](std::string_view text) {
+        std::vector<int> parts;
+        for (auto const& part : split(text, '.')) parts.push_back(part.empty() ? 0 : std::stoi(part));
+        return parts;
+    };
+    return numbers(version) > numbers(than);
+}
+
 std::vector<std::string> split(std::string_view text, char separator) {
     std::vector<std::string> parts;
     while (true) {

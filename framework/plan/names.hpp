@@ -38,6 +38,9 @@ private:
     std::vector<sign> signs_;
 };
 
+// Whether a version such as "3.1" comes after another, number by number: "10.0" is newer than "3.1". "" is older than all.
+bool is_newer(std::string_view version, std::string_view than);
+
 std::vector<std::string> split(std::string_view text, char separator);
 
 // The entries of `known` that look most like `word`, best first; for error messages.

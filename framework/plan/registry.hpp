@@ -3,6 +3,7 @@
 //   ASSAY_TEST(p2p, ring_sendrecv, requirements{"p2p.sendrecv.data"},
 //              over(communicators::intra(), datatypes::all(), counts::ladder(), placements::all())) { …body, with `mpi`… }
 #pragma once
+#include "framework/check/requirement.hpp"
 #include "framework/plan/axis.hpp"
 
 #include <string>
@@ -14,8 +15,8 @@ namespace assay {
 class test_run;
 
 struct requirements {
-    std::vector<std::string> ids;
-    requirements(std::initializer_list<char const*> list) : ids(list.begin(), list.end()) {}
+    std::vector<requirement> list;
+    requirements(std::initializer_list<requirement> all) : list(all) {}
 };
 
 struct axes_of_test {
@@ -72,7 +73,7 @@ template <class A, class B, class C, class F> constraint where(A const& a, B con
 struct test {
     std::string suite, name; // "p2p", "ring"
     std::string full_name() const { return suite + "." + name; }
-    std::vector<std::string> requirement_ids;
+    std::vector<requirement> rests_on; // findings that name no requirement rest on these
     std::vector<axis_use> axes;
     std::vector<constraint> constraints;
     std::vector<needs> conditions;
@@ -92,7 +93,7 @@ struct test {
     }
 
 private:
-    void take(requirements const& r) { requirement_ids = r.ids; }
+    void take(requirements const& r) { rests_on = r.list; }
     void take(axes_of_test const& a) { axes = a.axes; }
     void take(constraint const& c) { constraints.push_back(c); }
     void take(needs const& n) { conditions.push_back(n); }

@@ -47,8 +47,10 @@ void list(program const& p, options const& o) {
                         values.push_back(use.axis->info(v).name);
                 axes.push_back({{"axis", use.axis->name()}, {"values", values}});
             }
+            auto requirements = nlohmann::ordered_json::array();
+            for (auto const& one : t.rests_on) requirements.push_back(one.id());
             line({{"test", t.full_name()},
-                  {"requirements", t.requirement_ids},
+                  {"requirements", requirements},
                   {"axes", axes},
                   {"file", t.file},
                   {"line", t.line},

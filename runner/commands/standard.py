@@ -58,16 +58,23 @@ def chapters_with_procedures() -> set[int]:
 
 
 def requirements(suite: Suite, np: int, wish: Wish) -> list[dict[str, Any]]:
-    """Every requirement that was asked for, in the standard's order, with the tests that name it."""
+    """Every requirement that was asked for, in the standard's order, with the tests that name it.
+
+    What the framework looks at in every case (`everywhere`) may have none of its own: then `tests` says "every case".
+    """
     tests: dict[str, list[str]] = defaultdict(list)
     for test in suite.ask("tests", np, wish.arguments()):
         for name in test["requirements"]:
             tests[name].append(test["test"])
+    for name, entry in standard.catalogue(suite.about).items():
+        if entry.get("everywhere") and not tests[name]:
+            tests[name] = ["every case"]
     found = [
         {
             "id": name,
             "chapter": standard.chapter(entry["section"]),
             **{key: entry[key] for key in ("section", "level", "since", "procedures", "text")},
+            **({"why": entry["why"]} if "why" in entry else {}),
             "tests": tests[name],
         }
         for name, entry in standard.catalogue(suite.about).items()

@@ -17,7 +17,7 @@ Entry = dict[str, Any]  # one element of "ranks", "advisory" or "waiting" in a l
 _SHOWN = 20  # findings of one rank in one case that go into cases.jsonl; the event log has them all
 _ORDERS = {"SIGTERM", "SIGKILL", "SIGINT", "SIGHUP"}  # how launchers end ranks: says nothing about the rank
 _DEFECTS = {"SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE"}  # no way to end a job in order
-_NAMED = ("check", "call", "where", "message", "thread")
+_NAMED = ("check", "requirements", "call", "where", "message", "thread")
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def findings(log: RankLog, index: int, strict: bool) -> tuple[list[Entry], list[
     for finding in log.findings.get(index, ()):
         advisory = finding.get("level") == "advisory"
         entry: Entry = {"rank": log.rank, "status": "fail"}
-        entry.update((name, finding[name]) for name in _NAMED if finding.get(name) not in (None, ""))
+        entry.update((name, finding[name]) for name in _NAMED if finding.get(name) not in (None, "", []))
         (advisories if advisory and not strict else failures).append(entry)
     for entries in (failures, advisories):
         if len(entries) > _SHOWN:

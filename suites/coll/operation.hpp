@@ -57,4 +57,8 @@ private:
     std::vector<unsigned char> operand_, result_;
 };
 
+// Whether the function of an operation was given the datatype of the call: "a handle to the datatype" (section 6.9.5), which need
+// not have the same value. Any other handle is looked at.
+bool same_datatype(MPI_Datatype given, MPI_Datatype passed);
+
 } // namespace assay::coll

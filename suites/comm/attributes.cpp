@@ -390,8 +390,7 @@ ASSAY_TEST(comm, attr_invalid_key, requirements{"attr.keyval.invalid"}, over(wor
     int flag = 0;
     auto const noticed = [&](int code, char const* call) {
         mpi.check(code != MPI_SUCCESS, finding::return_,
-                  fmt::format("{} takes MPI_KEYVAL_INVALID for a key: MPI_SUCCESS", call),
-                  std::source_location::current(), level::advisory);
+                  fmt::format("{} takes MPI_KEYVAL_INVALID for a key: MPI_SUCCESS", call));
     };
     erroneous_from_here();
     noticed(MPI_Comm_get_attr(mpi.comm, MPI_KEYVAL_INVALID, &value, &flag), "MPI_Comm_get_attr");

@@ -47,10 +47,9 @@ axis_use few() {
     });
 }
 
-bool expect_number(test_run& mpi, long long got, long long expected, std::string const& what, level severity,
+bool expect_number(test_run& mpi, long long got, long long expected, std::string const& what,
                    std::source_location where) {
-    return mpi.check(got == expected, finding::value, fmt::format("{} is {}, expected {}", what, got, expected), where,
-                     severity);
+    return mpi.check(got == expected, finding::value, fmt::format("{} is {}, expected {}", what, got, expected), where);
 }
 
 bool expect_group(test_run& mpi, MPI_Group group, processes const& expected, std::string const& what,
@@ -60,8 +59,8 @@ bool expect_group(test_run& mpi, MPI_Group group, processes const& expected, std
     mpi.ok(MPI_Group_rank(group, &rank), where);
     auto const at = std::find(expected.begin(), expected.end(), own_process());
     int const own = at == expected.end() ? MPI_UNDEFINED : static_cast<int>(at - expected.begin());
-    bool fine = expect_number(mpi, size, static_cast<int>(expected.size()), what + ": its size", level::must, where);
-    fine = expect_number(mpi, rank, own, what + ": the caller's rank in it", level::must, where) && fine;
+    bool fine = expect_number(mpi, size, static_cast<int>(expected.size()), what + ": its size", where);
+    fine = expect_number(mpi, rank, own, what + ": the caller's rank in it", where) && fine;
     if (!fine) return false;
     std::vector<int> ranks(expected.size()), found(expected.size(), -7);
     for (std::size_t i = 0; i < ranks.size(); ++i) ranks[i] = static_cast<int>(i);
@@ -85,15 +84,14 @@ bool expect_communicator(test_run& mpi, MPI_Comm comm, processes const& local, p
     mpi.ok(MPI_Comm_size(comm, &size), where);
     mpi.ok(MPI_Comm_rank(comm, &rank), where);
     auto const at = std::find(local.begin(), local.end(), me);
-    bool fine = expect_number(mpi, flag != 0, is_inter, what + ": being an intercommunicator", level::must, where);
-    fine = expect_number(mpi, size, static_cast<int>(local.size()), what + ": its size", level::must, where) && fine;
-    fine = expect_number(mpi, rank, at - local.begin(), what + ": the caller's rank", level::must, where) && fine;
+    bool fine = expect_number(mpi, flag != 0, is_inter, what + ": being an intercommunicator", where);
+    fine = expect_number(mpi, size, static_cast<int>(local.size()), what + ": its size", where) && fine;
+    fine = expect_number(mpi, rank, at - local.begin(), what + ": the caller's rank", where) && fine;
     if (is_inter) {
         int remote_size = -7;
         mpi.ok(MPI_Comm_remote_size(comm, &remote_size), where);
-        fine = expect_number(mpi, remote_size, static_cast<int>(remote.size()), what + ": its remote size", level::must,
-                             where) &&
-               fine;
+        fine =
+            expect_number(mpi, remote_size, static_cast<int>(remote.size()), what + ": its remote size", where) && fine;
     }
     // Room for everybody: the communicator may be larger than it should be.
     std::vector<int> all(static_cast<std::size_t>(np), -7);

@@ -21,12 +21,9 @@ processes remote_of(test_run const& mpi);
 axis_use world_only();
 axis_use few(); // all processes in order, in reverse, and subsets
 
-// Statements that a newer version changed are only required from that version on (41 is 4.1).
-inline level required_since(int version) { return followed_version() >= version ? level::must : level::advisory; }
-
 // Records unless the numbers agree; "<what> is 3, expected 2".
 bool expect_number(test_run& mpi, long long got, long long expected, std::string const& what,
-                   level severity = level::must, std::source_location where = std::source_location::current());
+                   std::source_location where = std::source_location::current());
 
 // Whether `group` has exactly these members in this order.
 bool expect_group(test_run& mpi, MPI_Group group, processes const& expected, std::string const& what,

@@ -85,7 +85,7 @@ private:
 
 // Records a finding unless the two numbers are the same.
 bool equal(test_run& mpi, std::string const& what, std::int64_t got, std::int64_t expected,
-           std::source_location where = std::source_location::current(), level severity = level::must);
+           std::source_location where = std::source_location::current());
 std::string list(std::vector<std::int64_t> const& numbers); // "1, 2, 3"
 template <class T> std::vector<std::int64_t> wide(std::vector<T> const& numbers) {
     return {numbers.begin(), numbers.end()};
@@ -96,7 +96,7 @@ void expect_bounds(test_run& mpi, MPI_Datatype type, query how, layout const& ma
                    std::source_location where = std::source_location::current());
 
 // The error class that a call with wrong arguments raised, and whether it is one of those that make sense. MPI need not
-// notice wrong arguments (section 9.3): findings are advisory.
+// notice wrong arguments (section 9.3): tests of them declare no requirement that is must.
 void expect_refused(test_run& mpi, int code, std::vector<int> const& classes, std::string const& what,
                     std::source_location where = std::source_location::current());
 

@@ -180,13 +180,12 @@ ASSAY_TEST(env, no_mpi, requirements{"env.error_without_mpi"}, over(axis_use{&mo
         initialize(mpi);
         finalize(mpi);
     }
-    announce_end(any_exit_code, level::advisory);
+    announce_end();
     erroneous_from_here();
     int size = -7;
     int const code = MPI_Comm_size(MPI_COMM_WORLD, &size);
     mpi.check(code != MPI_SUCCESS, finding::return_,
-              fmt::format("MPI_Comm_size succeeds without MPI and gives {}", size), std::source_location::current(),
-              level::advisory);
+              fmt::format("MPI_Comm_size succeeds without MPI and gives {}", size));
 }
 
 // A second MPI_Init is erroneous: it may return, or end the job by the initial error handler.
@@ -194,10 +193,9 @@ ASSAY_TEST(env, init_twice, requirements{"env.init.once"}, over(axis_use{&moment
     initialize(mpi);
     bool const after = mpi.at(moments) == moment::after;
     if (after) finalize(mpi);
-    announce_end(any_exit_code, level::advisory);
+    announce_end();
     erroneous_from_here();
     int const code = MPI_Init(nullptr, nullptr);
-    mpi.check(code != MPI_SUCCESS, finding::return_, "a second MPI_Init succeeds", std::source_location::current(),
-              level::advisory);
+    mpi.check(code != MPI_SUCCESS, finding::return_, "a second MPI_Init succeeds");
     if (!after) finalize(mpi);
 }

@@ -15,7 +15,7 @@ ASSAY_TEST(env, wtime, requirements{"env.wtime.seconds", "env.wtime.monotonic"},
     double last = MPI_Wtime();
     for (int i = 0; i < 1000; ++i) {
         double const now = MPI_Wtime();
-        if (!mpi.check(now >= last, finding::value,
+        if (!mpi.check("env.wtime.monotonic", now >= last, finding::value,
                        fmt::format("MPI_Wtime went back from {:.9f} to {:.9f}", last, now)))
             break;
         last = now;
@@ -38,8 +38,8 @@ ASSAY_TEST(env, wtime, requirements{"env.wtime.seconds", "env.wtime.monotonic"},
 
 ASSAY_TEST(env, wtick, requirements{"env.wtick"}, over()) {
     double const tick = MPI_Wtick();
-    mpi.check(tick > 0 && tick <= 1 && std::isfinite(tick), finding::value,
-              fmt::format("MPI_Wtick gives {:g} s", tick));
+    mpi.check(tick > 0 && std::isfinite(tick), finding::value, fmt::format("MPI_Wtick gives {:g} s", tick));
+    if (tick > 0.1) return; // that the clock moves would take too long to see
     // The clock is not coarser than it says: within ten of its ticks (or a second) it has moved.
     double const begin = MPI_Wtime();
     auto const limit = std::chrono::steady_clock::now() + std::chrono::duration<double>(std::min(1.0, 10 * tick + 0.1));
@@ -72,8 +72,7 @@ ASSAY_TEST(env, wtime_global, requirements{"env.wtime_is_global.order"},
                 mpi.ok(MPI_Recv(&sent, 1, MPI_DOUBLE, from, mpi.tag(), mpi.comm, MPI_STATUS_IGNORE));
                 double const now = MPI_Wtime();
                 mpi.check(now >= sent - MPI_Wtick(), finding::value,
-                          fmt::format("clocks are global, yet a message sent at {:.9f} arrived at {:.9f}", sent, now),
-                          std::source_location::current(), level::advisory);
+                          fmt::format("clocks are global, yet a message sent at {:.9f} arrived at {:.9f}", sent, now));
             }
         }
 }

@@ -302,25 +302,26 @@ ASSAY_TEST(env, array_length, requirements{"terms.arrays.length"}, over(axis_use
     for (int i = 0; i < there; ++i)
         mpi.ok(MPI_Isend(&out, 1, MPI_INT, 0, mpi.tag(i), MPI_COMM_SELF, &sends[static_cast<std::size_t>(i)]));
     int flag = 1, index = -7, outcount = -7, done = 0;
-    while (done < told) {
+    bool fine = true;
+    while (done < told && fine) {
         switch (w) {
         case lists::startall:
-        case lists::waitall: mpi.ok(MPI_Waitall(told, requests.data(), statuses.data())), done = told; break;
+        case lists::waitall: fine = mpi.ok(MPI_Waitall(told, requests.data(), statuses.data())), done = told; break;
         case lists::testall:
-            mpi.ok(MPI_Testall(told, requests.data(), &flag, statuses.data()));
+            fine = mpi.ok(MPI_Testall(told, requests.data(), &flag, statuses.data()));
             done = flag != 0 ? told : 0;
             break;
         case lists::waitsome:
-            mpi.ok(MPI_Waitsome(told, requests.data(), &outcount, indices.data(), statuses.data()));
+            fine = mpi.ok(MPI_Waitsome(told, requests.data(), &outcount, indices.data(), statuses.data()));
             done = outcount > 0 ? done + outcount : told;
             break;
         case lists::testsome:
-            mpi.ok(MPI_Testsome(told, requests.data(), &outcount, indices.data(), statuses.data()));
+            fine = mpi.ok(MPI_Testsome(told, requests.data(), &outcount, indices.data(), statuses.data()));
             done = outcount >= 0 ? done + outcount : told;
             break;
-        case lists::waitany: mpi.ok(MPI_Waitany(told, requests.data(), &index, statuses.data())), ++done; break;
+        case lists::waitany: fine = mpi.ok(MPI_Waitany(told, requests.data(), &index, statuses.data())), ++done; break;
         case lists::testany:
-            mpi.ok(MPI_Testany(told, requests.data(), &index, &flag, statuses.data()));
+            fine = mpi.ok(MPI_Testany(told, requests.data(), &index, &flag, statuses.data()));
             done += flag != 0 ? 1 : 0;
             break;
         }

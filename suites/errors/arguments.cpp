@@ -112,17 +112,16 @@ axis<wrong_call> const wrong_calls("wrong", {
 } // namespace
 
 ASSAY_TEST(errors, arguments,
-           requirements{"errors.raised.class", "errors.raised.code_is_valid", "errors.raised.text",
-                        "errors.raised.goes_on"},
+           requirements{"errors.raised.class", "errors.raised.noticed", "errors.raised.code_is_valid",
+                        "errors.raised.text", "errors.raised.goes_on"},
            over(axis_use{&wrong_calls}),
            note{"wrong arguments: what is found is advisory, that its code is valid is not"}, thread_unsafe{}) {
     auto const& [expected, words, call] = mpi.at(wrong_calls);
     fixture f(mpi);
     if (!only_here(expected)) erroneous_from_here();
     int const code = call(f);
-    if (!mpi.check(code != MPI_SUCCESS, finding::return_,
-                   fmt::format("{} succeeds, expected {}", words, errors::name_of(expected)),
-                   std::source_location::current(), level::advisory))
+    if (!mpi.check("errors.raised.noticed", code != MPI_SUCCESS, finding::return_,
+                   fmt::format("{} succeeds, expected {}", words, errors::name_of(expected))))
         return;
     int error_class = -7, length = -7;
     std::array<char, MPI_MAX_ERROR_STRING + 1> text{};
@@ -132,17 +131,15 @@ ASSAY_TEST(errors, arguments,
         fmt::format("{} returns the code {} of class {}, which is no error class of MPI", words, code, error_class));
     mpi.ok(MPI_Error_string(code, text.data(), &length));
     mpi.check(length > 0, finding::error, fmt::format("{} returns a code without a text", words));
-    mpi.check(error_class == expected, finding::error,
+    mpi.check("errors.raised.class", error_class == expected, finding::error,
               fmt::format("{} raises {} ({}), expected {}", words, errors::name_of(error_class), text.data(),
-                          errors::name_of(expected)),
-              std::source_location::current(), level::advisory);
+                          errors::name_of(expected)));
     // Errors of arguments need not harm what comes: messages still work.
     int const sent = 12;
     int got = -7;
     int const then =
         MPI_Sendrecv(&sent, 1, MPI_INT, 0, mpi.tag(), &got, 1, MPI_INT, 0, mpi.tag(), MPI_COMM_SELF, MPI_STATUS_IGNORE);
     mpi.check(
-        then == MPI_SUCCESS && got == sent, finding::data,
-        fmt::format("behind the error MPI_Sendrecv returns {} and gives {}, expected {}", error_text(then), got, sent),
-        std::source_location::current(), level::advisory);
+        "errors.raised.goes_on", then == MPI_SUCCESS && got == sent, finding::data,
+        fmt::format("behind the error MPI_Sendrecv returns {} and gives {}, expected {}", error_text(then), got, sent));
 }

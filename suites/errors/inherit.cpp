@@ -41,9 +41,9 @@ axis<maker> const makers("maker", {{{"dup", "", "MPI_Comm_dup", nullptr}, maker:
 bool needs_two(maker how) { return how == maker::intercomm || how == maker::merge; }
 
 // Section 7.4.2 says it of duplicates and section 7.6.2 of intercommunicators; of the others only an advice to users does.
-level level_of(maker how) {
+requirement rests_on(maker how) {
     bool const said = how == maker::dup || how == maker::idup || how == maker::dup_with_info || how == maker::intercomm;
-    return said ? level::must : level::advisory;
+    return said ? requirement("errors.inherit") : requirement("errors.inherit.advised");
 }
 
 // An intercommunicator of the first process and all others, whose `half` of `parent` has the given handler.
@@ -117,10 +117,9 @@ ASSAY_TEST(errors, inherit, requirements{"errors.inherit", "errors.inherit.advis
     MPI_Errhandler has = MPI_ERRHANDLER_NULL;
     if (mpi.check(made != MPI_COMM_NULL, finding::value, "no communicator was made") &&
         mpi.ok(MPI_Comm_get_errhandler(made, &has)) &&
-        mpi.check(has != MPI_ERRORS_ARE_FATAL && has != MPI_ERRORS_RETURN, finding::value,
+        mpi.check(rests_on(mpi.at(makers)), has != MPI_ERRORS_ARE_FATAL && has != MPI_ERRORS_RETURN, finding::value,
                   fmt::format("the new communicator has {}, not the handler of its parent",
-                              has == MPI_ERRORS_RETURN ? "MPI_ERRORS_RETURN" : "MPI_ERRORS_ARE_FATAL"),
-                  std::source_location::current(), level_of(mpi.at(makers)))) {
+                              has == MPI_ERRORS_RETURN ? "MPI_ERRORS_RETURN" : "MPI_ERRORS_ARE_FATAL"))) {
         mpi.ok(MPI_Errhandler_free(&has));
         errors::expect_comm(made);
         mpi.ok(MPI_Comm_call_errhandler(made, MPI_ERR_OTHER));

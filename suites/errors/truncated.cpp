@@ -61,8 +61,8 @@ public:
         else if (int const code = begin(&matched); code != MPI_SUCCESS) judge_code(code); // already here
         else complete();
         errors::calls().clear();
-        advise(mpi_, matched == MPI_MESSAGE_NULL, finding::request,
-               "a matched receive that failed does not set the message handle to MPI_MESSAGE_NULL");
+        mpi_.check("errors.raised.goes_on", matched == MPI_MESSAGE_NULL, finding::request,
+                   "a matched receive that failed does not set the message handle to MPI_MESSAGE_NULL");
         for (std::size_t i = fits; i < bad_.size(); ++i)
             if (!mpi_.check(bad_[i] == poison_int, finding::guard,
                             fmt::format("int {} behind a receive buffer of {} was written", i - fits, fits)))
@@ -106,13 +106,13 @@ private:
     void judge_code(int code) { judge(code, code); }
     void judge(int code, int of_request) {
         auto const& calls = errors::calls();
-        if (!advise(mpi_, code != MPI_SUCCESS || !calls.empty(), finding::error,
-                    "a message that is longer than its receive is not noticed"))
+        if (!mpi_.check("errors.raised.noticed", code != MPI_SUCCESS || !calls.empty(), finding::error,
+                        "a message that is longer than its receive is not noticed"))
             return;
         // That the call returns MPI_SUCCESS after it called a handler is a matter of errors.raise_returns.
         int const told = code == MPI_SUCCESS ? calls.front().code : of_request;
-        advise(mpi_, class_of(told) == MPI_ERR_TRUNCATE || code == MPI_SUCCESS, finding::error,
-               fmt::format("the error is \"{}\", expected MPI_ERR_TRUNCATE", error_text(told)));
+        mpi_.check("p2p.recv.truncated_class", class_of(told) == MPI_ERR_TRUNCATE || code == MPI_SUCCESS,
+                   finding::error, fmt::format("the error is \"{}\", expected MPI_ERR_TRUNCATE", error_text(told)));
         if (mpi_.at(handlers)) errors::expect_one_call(mpi_, 0, told, "a message was longer than its receive");
     }
 
@@ -179,17 +179,17 @@ private:
                        "the receive that was large enough did not get its message");
         if (persistent) {
             // A request that failed is inactive: it can be started again, and freed.
-            if (advise(mpi_, requests_[1] != MPI_REQUEST_NULL, finding::request,
-                       "a persistent request that failed has become MPI_REQUEST_NULL")) {
+            if (mpi_.check("errors.raised.goes_on", requests_[1] != MPI_REQUEST_NULL, finding::request,
+                           "a persistent request that failed has become MPI_REQUEST_NULL")) {
                 auto status = poisoned_status();
                 MPI_Request again = MPI_REQUEST_NULL;
-                advise(mpi_, MPI_Start(&requests_[1]) == MPI_SUCCESS, finding::return_,
-                       "a persistent receive that failed cannot be started again");
+                mpi_.check("errors.raised.goes_on", MPI_Start(&requests_[1]) == MPI_SUCCESS, finding::return_,
+                           "a persistent receive that failed cannot be started again");
                 mpi_.ok(MPI_Isend(out_.data(), fits, MPI_INT, p_.to, bad_tag, comm_, &again));
-                advise(mpi_,
-                       MPI_Wait(&requests_[1], &status) == MPI_SUCCESS &&
-                           bad_[0] == message(mpi_.key_from(p_.from), 1)[0],
-                       finding::data, "a persistent receive that failed does not receive the next message");
+                mpi_.check("errors.raised.goes_on",
+                           MPI_Wait(&requests_[1], &status) == MPI_SUCCESS &&
+                               bad_[0] == message(mpi_.key_from(p_.from), 1)[0],
+                           finding::data, "a persistent receive that failed does not receive the next message");
                 MPI_Wait(&again, MPI_STATUS_IGNORE);
             }
             for (auto& request : requests_)
@@ -211,7 +211,8 @@ private:
 ASSAY_TEST(errors, truncated,
            requirements{"errors.raise.object", "errors.raise.request", "p2p.mrecv.handler", "errors.raise.in_status",
                         "p2p.completion.err_in_status", "p2p.completion.single_error", "p2p.recv.truncated_memory",
-                        "p2p.persistent.failed"},
+                        "p2p.persistent.failed", "p2p.recv.truncated_class", "errors.raised.noticed",
+                        "errors.raised.goes_on"},
            over(axis_use{&receives}, axis_use{&handlers},
                 only(completion_calls(), [](call c) { return !only_looks(c); }), few_communicators()),
            where(receives, completion_calls(), [](receive r, call c) { return !blocks(r) || c == call::wait; }),

@@ -8,7 +8,7 @@
 using namespace assay;
 using namespace assay::io;
 
-ASSAY_TEST(io, end_of_file, requirements{"io.status.end_of_file", "io.read.data"},
+ASSAY_TEST(io, end_of_file, requirements{"io.status.end_of_file", "io.read.data", "io.read.rest"},
            over(reads(), only(views(), [](view_kind v) { return v != view_kind::interleaved; }),
                 only(comm_axis(), [](communicator const& c) { return c.name == "world" || c.name == "self"; }),
                 only(type_axis(), [](datatype const& t) { return t.name == "int" || t.name == "vector_int"; }),
@@ -36,14 +36,12 @@ ASSAY_TEST(io, end_of_file, requirements{"io.status.end_of_file", "io.read.data"
     running_access running(mpi, call, file);
     running.begin(offset, in, mpi.count);
     mpi.expect(running.end()).count(there(mpi.rank));
-    // The standard does not say that the rest of the buffer stays as it was.
     auto const extent = static_cast<std::size_t>(mpi.map.extent()), got = there(mpi.rank);
     if (got < mpi.elements) {
         auto* const rest = static_cast<unsigned char*>(in.address()) + mpi.map.true_lb() + got * extent;
         auto* const end = rest + (mpi.elements - got - 1) * extent + mpi.map.true_extent();
-        mpi.check(std::all_of(rest, end, [](auto byte) { return byte == poison_byte; }), finding::data,
-                  "the buffer was changed behind the data that the file had", std::source_location::current(),
-                  level::advisory);
+        mpi.check("io.read.rest", std::all_of(rest, end, [](auto byte) { return byte == poison_byte; }), finding::data,
+                  "the buffer was changed behind the data that the file had");
         std::fill(rest, end, poison_byte);
     }
     in.expect(key(mpi.rank), got, "of the file, which ends behind it");
@@ -51,7 +49,8 @@ ASSAY_TEST(io, end_of_file, requirements{"io.status.end_of_file", "io.read.data"
     scratch.expect(content);
 }
 
-ASSAY_TEST(io, status, requirements{"io.status.cancelled", "io.status.count", "io.status.ignore"},
+ASSAY_TEST(io, status,
+           requirements{"io.status.cancelled", "io.status.count", "io.status.ignore", "io.status.error_field"},
            over(axis_use{&accesses()}, thesis_comms(),
                 only(type_axis(), [](datatype const& t) { return t.name == "int"; }), few_counts())) {
     auto const call = mpi.at(accesses());
@@ -63,7 +62,7 @@ ASSAY_TEST(io, status, requirements{"io.status.cancelled", "io.status.count", "i
     auto& data = mpi.incoming();
     running_access running(mpi, call, file);
     running.begin(0, data, mpi.count);
-    mpi.expect(running.end()).count(mpi.elements).not_cancelled().error_untouched();
+    mpi.expect(running.end()).count(mpi.elements).not_cancelled().error_untouched("io.status.error_field");
     running.ignore_status();
     running.begin(0, data, mpi.count);
     running.end();

@@ -452,23 +452,22 @@ ASSAY_TEST(p2p, buffer_wrong_use,
             mpi.ok(MPI_Recv(in.data(), 20000, MPI_INT, p.from, mpi.tag(0), own, MPI_STATUS_IGNORE));
             expect_message(mpi, in, mpi.key_from(p.from), 20000, "a message for which there was no room");
         }
-        advise(mpi, code == MPI_SUCCESS || class_of(code) == MPI_ERR_BUFFER, finding::return_,
-               fmt::format("MPI_Bsend without room returned \"{}\", expected MPI_ERR_BUFFER", error_text(code)));
+        mpi.check(code == MPI_SUCCESS || class_of(code) == MPI_ERR_BUFFER, finding::return_,
+                  fmt::format("MPI_Bsend without room returned \"{}\", expected MPI_ERR_BUFFER", error_text(code)));
         if (c == wrong::too_small) mpi.ok(MPI_Buffer_detach(&address, &got));
         mpi.ok(MPI_Comm_free(&own));
     } else if (c == wrong::attached_twice) {
         mpi.ok(MPI_Buffer_attach(memory.data(), size));
         code = MPI_Buffer_attach(second.data(), size);
-        advise(mpi, code != MPI_SUCCESS, finding::return_,
-               "a second MPI_Buffer_attach succeeds while there is a buffer");
+        mpi.check(code != MPI_SUCCESS, finding::return_, "a second MPI_Buffer_attach succeeds while there is a buffer");
         mpi.ok(MPI_Buffer_detach(&address, &got));
-        advise(mpi, address == memory.data(), finding::value,
-               "a second MPI_Buffer_attach took the place of the first buffer");
+        mpi.check(address == memory.data(), finding::value,
+                  "a second MPI_Buffer_attach took the place of the first buffer");
     } else {
         code = MPI_Buffer_detach(&address, &got);
-        advise(mpi, class_of(code) == MPI_ERR_BUFFER, finding::return_,
-               fmt::format("MPI_Buffer_detach without a buffer returned \"{}\", expected MPI_ERR_BUFFER",
-                           error_text(code)));
+        mpi.check(class_of(code) == MPI_ERR_BUFFER, finding::return_,
+                  fmt::format("MPI_Buffer_detach without a buffer returned \"{}\", expected MPI_ERR_BUFFER",
+                              error_text(code)));
     }
 }
 

@@ -435,9 +435,6 @@ private:
         else check.tag(mpi_.tag(0)).count(mpi_.elements);
         if (!null && !how_.any.source) check.source(from(i));
         if (!by_probe) check.not_cancelled();
-        bool const several = how_.completion != completion_way::wait && how_.completion != completion_way::test &&
-                             how_.completion != completion_way::waitany && how_.completion != completion_way::testany;
-        if (!several) check.error_untouched();
     }
 
     // Messages of one sender keep their order (section 3.5).

@@ -14,8 +14,9 @@ using namespace assay::p2p;
 
 namespace {
 
-axis<bool> const posting("receives", {{{"first", "", "posted before anything is sent", nullptr}, true},
-                                      {{"later", "", "posted when all messages lie there", nullptr}, false}});
+axis<bool> const posting("receives",
+                         {{{"first", "", "posted before their sender starts a send", nullptr}, true},
+                          {{"later", "", "posted after their sender has started every send", nullptr}, false}});
 struct wildcard {
     bool source, tag;
 };
@@ -26,8 +27,38 @@ axis<wildcard> const wildcard_axis("wildcard", {{{"none", "", "source and tag gi
 // Lengths in ints of successive messages: libraries send short and long ones in different ways.
 constexpr std::array<std::size_t, 12> lengths = {1, 50000, 0, 3, 100000, 2, 17, 20000, 5, 4000, 70000, 1};
 
-// Announces that all messages of this process were sent, and waits for the same word about those for this process. It
-// travels on a duplicate where receives with MPI_ANY_TAG are open.
+// Keeps what the axis `receives` says. The words travel on a communicator of their own, where receives with MPI_ANY_TAG and
+// tags of all values are not open.
+class agreed_moment {
+public:
+    explicit agreed_moment(test_run& mpi) : mpi_(mpi), first_(mpi.at(posting)) { // collective
+        mpi_.ok(MPI_Comm_dup(mpi_.comm, &words_));
+    }
+    ~agreed_moment() { mpi_.ok(MPI_Comm_free(&words_)); }
+    agreed_moment(agreed_moment const&) = delete;
+    agreed_moment& operator=(agreed_moment const&) = delete;
+
+    // Between these two the process starts its sends.
+    template <class Post> void before_sends(pair const& p, Post post) {
+        if (!first_) return;
+        post();
+        exchange(p.from, p.to); // "I have posted"
+    }
+    template <class Post> void after_sends(pair const& p, Post post) {
+        if (first_) return;
+        exchange(p.to, p.from); // "I have started all"
+        post();
+    }
+
+private:
+    void exchange(int to, int from) {
+        mpi_.ok(MPI_Sendrecv(nullptr, 0, MPI_BYTE, to, 0, nullptr, 0, MPI_BYTE, from, 0, words_, MPI_STATUS_IGNORE));
+    }
+
+    test_run& mpi_;
+    bool const first_;
+    MPI_Comm words_ = MPI_COMM_NULL;
+};
 } // namespace
 
 // One sender's messages differ in length and mode; they must come in their order.
@@ -35,8 +66,8 @@ ASSAY_TEST(p2p, order_lengths, requirements{"p2p.order.lengths", "p2p.order.mode
            over(axis_use{&posting}, axis_use{&wildcard_axis}, few_communicators()), wildcards{},
            note{"standard and synchronous messages of 0 to 100,000 ints"}) {
     auto const p = pair_of(mpi);
+    agreed_moment moment(mpi);
     if (p.idle) return;
-    bool const first = mpi.at(posting);
     auto const w = mpi.at(wildcard_axis);
     constexpr auto n = lengths.size();
     std::array<std::vector<int>, n> out, in;
@@ -49,17 +80,14 @@ ASSAY_TEST(p2p, order_lengths, requirements{"p2p.order.lengths", "p2p.order.mode
                              w.tag ? MPI_ANY_TAG : mpi.tag(), mpi.comm, &requests[i]));
         }
     };
-    if (first) post();
+    moment.before_sends(p, post);
     for (std::size_t i = 0; i < n; ++i) {
         out[i] = message(mpi.key_to(p.to, static_cast<int>(i)), lengths[i]);
         auto const count = static_cast<int>(lengths[i]);
         mpi.ok(i % 2 == 0 ? MPI_Isend(out[i].data(), count, MPI_INT, p.to, mpi.tag(), mpi.comm, &requests[n + i])
                           : MPI_Issend(out[i].data(), count, MPI_INT, p.to, mpi.tag(), mpi.comm, &requests[n + i]));
     }
-    if (!first) {
-        mpi.ok(MPI_Probe(p.from, mpi.tag(), mpi.comm, MPI_STATUS_IGNORE));
-        post();
-    }
+    moment.after_sends(p, post);
     mpi.ok(MPI_Waitall(static_cast<int>(2 * n), requests.data(), statuses.data()));
     for (std::size_t i = 0; i < n; ++i) {
         expect_status(mpi, statuses[i], p.from, mpi.tag(), lengths[i]);
@@ -71,6 +99,7 @@ ASSAY_TEST(p2p, order_lengths, requirements{"p2p.order.lengths", "p2p.order.mode
 ASSAY_TEST(p2p, order_receives, requirements{"p2p.order.receives", "p2p.tag.selects"},
            over(axis_use{&posting}, axis_use{&wildcard_axis}, few_communicators()), wildcards{}) {
     auto const p = pair_of(mpi);
+    agreed_moment moment(mpi);
     if (p.idle) return;
     auto const w = mpi.at(wildcard_axis);
     int const source = w.source ? MPI_ANY_SOURCE : p.from;
@@ -90,15 +119,12 @@ ASSAY_TEST(p2p, order_receives, requirements{"p2p.order.receives", "p2p.tag.sele
             mpi.ok(MPI_Irecv(in[i].data(), 8, MPI_INT, source, wanted[i], mpi.comm, &requests[i]));
         }
     };
-    if (mpi.at(posting)) post();
+    moment.before_sends(p, post);
     for (std::size_t i = 0; i < 4; ++i) {
         out[i] = message(mpi.key_to(p.to, static_cast<int>(i)), 5 + i);
         mpi.ok(MPI_Isend(out[i].data(), static_cast<int>(5 + i), MPI_INT, p.to, tags[i], mpi.comm, &requests[4 + i]));
     }
-    if (!mpi.at(posting)) {
-        mpi.ok(MPI_Probe(p.from, tags[1], mpi.comm, MPI_STATUS_IGNORE));
-        post();
-    }
+    moment.after_sends(p, post);
     mpi.ok(MPI_Waitall(8, requests.data(), statuses.data()));
     for (std::size_t i = 0; i < 4; ++i) {
         auto const m = static_cast<std::size_t>(got_by[i]);
@@ -113,6 +139,7 @@ ASSAY_TEST(p2p, order_tags, requirements{"p2p.tag.selects", "p2p.tag.range", "p2
            over(axis_use{&posting}, few_communicators()), wildcards{},
            note{"0, 1, 32767 and those up to MPI_TAG_UB; sent in one order, received in the other"}) {
     auto const p = pair_of(mpi);
+    agreed_moment moment(mpi);
     if (p.idle) return;
     void* attribute = nullptr;
     int there = 0;
@@ -134,15 +161,12 @@ ASSAY_TEST(p2p, order_tags, requirements{"p2p.tag.selects", "p2p.tag.range", "p2
             mpi.ok(MPI_Irecv(in[i].data(), 4, MPI_INT, p.from, tags[i], mpi.comm, &requests[i]));
         }
     };
-    if (mpi.at(posting)) post();
+    moment.before_sends(p, post);
     for (std::size_t i = 0; i < n; ++i) {
         out[i] = message(mpi.key_to(p.to, static_cast<int>(i)), 3);
         mpi.ok(MPI_Isend(out[i].data(), 3, MPI_INT, p.to, tags[i], mpi.comm, &requests[n + i]));
     }
-    if (!mpi.at(posting)) {
-        mpi.ok(MPI_Probe(p.from, tags[n - 1], mpi.comm, MPI_STATUS_IGNORE));
-        post();
-    }
+    moment.after_sends(p, post);
     mpi.ok(MPI_Waitall(static_cast<int>(2 * n), requests.data(), statuses.data()));
     for (std::size_t i = 0; i < n; ++i) {
         expect_status(mpi, statuses[i], p.from, tags[i], 3);
@@ -161,6 +185,7 @@ axis<other> const others("other", {{{"dup", "", "MPI_Comm_dup", nullptr}, other:
 ASSAY_TEST(p2p, order_contexts, requirements{"p2p.context.separate"},
            over(axis_use{&others}, axis_use{&posting}, axis_use{&wildcard_axis}, few_communicators()), wildcards{}) {
     auto const p = pair_of(mpi);
+    agreed_moment moment(mpi);
     auto const w = mpi.at(wildcard_axis);
     MPI_Comm second = MPI_COMM_NULL;
     switch (mpi.at(others)) {
@@ -187,16 +212,13 @@ ASSAY_TEST(p2p, order_contexts, requirements{"p2p.context.separate"},
                                  w.tag ? MPI_ANY_TAG : mpi.tag(), comms[i], &requests[i]));
             }
         };
-        if (mpi.at(posting)) post();
+        moment.before_sends(p, post);
         for (std::size_t i = 2; i-- > 0;) { // the second communicator's message comes first
             out[i] = message(mpi.key_to(p.to, static_cast<int>(i)), 4 + i);
             mpi.ok(MPI_Isend(out[i].data(), static_cast<int>(4 + i), MPI_INT, p.to, mpi.tag(), comms[i],
                              &requests[2 + i]));
         }
-        if (!mpi.at(posting)) {
-            mpi.ok(MPI_Probe(p.from, mpi.tag(), mpi.comm, MPI_STATUS_IGNORE));
-            post();
-        }
+        moment.after_sends(p, post);
         mpi.ok(MPI_Waitall(4, requests.data(), statuses.data()));
         for (std::size_t i = 0; i < 2; ++i) {
             expect_status(mpi, statuses[i], p.from, mpi.tag(), 4 + i);
@@ -214,8 +236,9 @@ axis<size> const sizes("ints", {{{"0", "", "empty messages", nullptr}, size::emp
                                 {{"mixed", "", "0 to 500 ints", nullptr}, size::mixed}});
 } // namespace
 
-ASSAY_TEST(p2p, order_flood, requirements{"p2p.order.unexpected_flood"}, over(axis_use{&sizes}, few_communicators()),
-           note{"10,000 messages lie there before the first is received"}) {
+ASSAY_TEST(p2p, order_flood, requirements{"p2p.order.unexpected_flood", "p2p.order.many_unexpected"},
+           over(axis_use{&sizes}, few_communicators()),
+           note{"10,000 messages are sent before the first is received, or as many as the library has resources for"}) {
     auto const p = pair_of(mpi);
     if (p.idle) return;
     constexpr int n = 10000;
@@ -226,22 +249,24 @@ ASSAY_TEST(p2p, order_flood, requirements{"p2p.order.unexpected_flood"}, over(ax
     // The i-th message is a part of one that everybody knows; its first int is its own.
     auto const source = message(mpi.key_to(p.to), 11000), expected = message(mpi.key_from(p.from), 11000);
     std::vector<MPI_Request> sends(n + 1, MPI_REQUEST_NULL);
-    for (int i = 0; i < n; ++i)
-        if (!mpi.ok(MPI_Isend(&source[static_cast<std::size_t>(i)], static_cast<int>(length(i)), MPI_INT, p.to,
-                              mpi.tag(0), mpi.comm, &sends[static_cast<std::size_t>(i)])))
-            break;
-    mpi.ok(MPI_Isend(nullptr, 0, MPI_INT, p.to, mpi.tag(1), mpi.comm, &sends[n]));
-    mpi.ok(MPI_Recv(nullptr, 0, MPI_INT, p.from, mpi.tag(1), mpi.comm, MPI_STATUS_IGNORE)); // behind all the others
+    auto const resources = mpi.resting_on("p2p.order.many_unexpected"); // of calls; data and order are must
+    int sent = 0, there = 0;
+    while (sent < n && mpi.ok(MPI_Isend(&source[static_cast<std::size_t>(sent)], static_cast<int>(length(sent)),
+                                        MPI_INT, p.to, mpi.tag(0), mpi.comm, &sends[static_cast<std::size_t>(sent)])))
+        ++sent;
+    mpi.ok(MPI_Isend(&sent, 1, MPI_INT, p.to, mpi.tag(1), mpi.comm, &sends[n]));
+    if (!mpi.ok(MPI_Recv(&there, 1, MPI_INT, p.from, mpi.tag(1), mpi.comm, MPI_STATUS_IGNORE))) return;
     std::vector<int> in = room(600);
-    for (int i = 0; i < n; ++i) {
+    for (int i = 0; i < there; ++i) {
         auto status = poisoned_status();
         if (!mpi.ok(MPI_Recv(in.data(), 600, MPI_INT, p.from, mpi.tag(0), mpi.comm, &status))) break;
         int got = -7;
         mpi.ok(MPI_Get_count(&status, MPI_INT, &got));
-        bool const fine = mpi.check(got == static_cast<int>(length(i)), finding::count,
-                                    fmt::format("message {} of {} has {} ints, expected {}", i, n, got, length(i))) &&
-                          mpi.check(std::equal(in.begin(), in.begin() + got, expected.begin() + i), finding::data,
-                                    fmt::format("message {} of {} is not the one that was sent at this point", i, n));
+        bool const fine =
+            mpi.check("p2p.order.unexpected_flood", got == static_cast<int>(length(i)), finding::count,
+                      fmt::format("message {} of {} has {} ints, expected {}", i, n, got, length(i))) &&
+            mpi.check("p2p.order.unexpected_flood", std::equal(in.begin(), in.begin() + got, expected.begin() + i),
+                      finding::data, fmt::format("message {} of {} is not the one that was sent at this point", i, n));
         if (!fine) break;
     }
     mpi.ok(MPI_Waitall(n + 1, sends.data(), MPI_STATUSES_IGNORE));
@@ -309,7 +334,9 @@ axis<std::size_t> const too_long("ints", {{{"5", "", "a small message", nullptr}
                                           {{"50000", "", "a large one", nullptr}, 50000}});
 } // namespace
 
-ASSAY_TEST(p2p, truncated, requirements{"p2p.recv.truncated", "p2p.recv.truncated_memory", "p2p.recv.truncated_status"},
+ASSAY_TEST(p2p, truncated,
+           requirements{"p2p.recv.truncated", "p2p.recv.truncated_memory", "p2p.recv.truncated_class",
+                        "p2p.recv.truncated_status", "p2p.recv.truncated_sender", "errors.raised.goes_on"},
            over(axis_use{&ways}, axis_use{&too_long}, few_communicators()),
            note{"the message is longer than the receive"}) {
     auto const p = pair_of(mpi);
@@ -321,23 +348,29 @@ ASSAY_TEST(p2p, truncated, requirements{"p2p.recv.truncated", "p2p.recv.truncate
     mpi.ok(MPI_Isend(out.data(), static_cast<int>(n), MPI_INT, p.to, mpi.tag(), mpi.comm, &send));
     erroneous_from_here();
     int const code = receive(mpi, mpi.at(ways), in.data(), static_cast<int>(fits), MPI_INT, p.from, &status);
-    advise(mpi, class_of(code) == MPI_ERR_TRUNCATE, finding::return_,
-           fmt::format("a receive that is too small ends with \"{}\", expected MPI_ERR_TRUNCATE", error_text(code)));
-    advise(mpi, status.MPI_SOURCE == p.from && status.MPI_TAG == mpi.tag(), finding::source,
-           fmt::format("the status says source {} and tag {}, expected {} and {}", status.MPI_SOURCE, status.MPI_TAG,
-                       p.from, mpi.tag()));
+    if (mpi.check("p2p.recv.truncated", code != MPI_SUCCESS, finding::return_,
+                  "a receive that is too small ends with MPI_SUCCESS"))
+        mpi.check(
+            "p2p.recv.truncated_class", class_of(code) == MPI_ERR_TRUNCATE, finding::return_,
+            fmt::format("a receive that is too small ends with \"{}\", expected MPI_ERR_TRUNCATE", error_text(code)));
+    mpi.check("p2p.recv.truncated_status", status.MPI_SOURCE == p.from && status.MPI_TAG == mpi.tag(), finding::source,
+              fmt::format("the status says source {} and tag {}, expected {} and {}", status.MPI_SOURCE, status.MPI_TAG,
+                          p.from, mpi.tag()));
     for (std::size_t i = fits; i < in.size(); ++i)
-        if (!advise(mpi, in[i] == poison_int, finding::guard,
-                    fmt::format("int {} behind the receive buffer of {} was written", i - fits, fits)))
+        if (!mpi.check("p2p.recv.truncated_memory", in[i] == poison_int, finding::guard,
+                       fmt::format("int {} behind the receive buffer of {} was written", i - fits, fits)))
             break;
-    MPI_Wait(&send, MPI_STATUS_IGNORE); // may tell of the error, too
-    // It did no harm to what comes behind.
+    {
+        auto const of_the_sender = mpi.resting_on("p2p.recv.truncated_sender");
+        mpi.ok(MPI_Wait(&send, MPI_STATUS_IGNORE));
+    }
+    // It did no harm to what comes after it.
+    auto const afterwards = mpi.resting_on("errors.raised.goes_on");
     auto more = message(mpi.key_to(p.to, 1), n), next = room(n);
     mpi.ok(MPI_Isend(more.data(), static_cast<int>(n), MPI_INT, p.to, mpi.tag(1), mpi.comm, &send));
     mpi.ok(MPI_Recv(next.data(), static_cast<int>(n), MPI_INT, p.from, mpi.tag(1), mpi.comm, &status));
     mpi.ok(MPI_Wait(&send, MPI_STATUS_IGNORE));
-    advise(mpi, next == message(mpi.key_from(p.from, 1), n), finding::data,
-           "the message behind a truncated one is wrong");
+    mpi.check(next == message(mpi.key_from(p.from, 1), n), finding::data, "the message after a truncated one is wrong");
 }
 
 namespace {

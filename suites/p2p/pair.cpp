@@ -67,10 +67,6 @@ void expect_null_status(test_run& mpi, MPI_Status const& status, std::source_loc
     mpi.expect(status, where).source(MPI_PROC_NULL).tag(MPI_ANY_TAG).count(0, MPI_INT, sizeof(int)).not_cancelled();
 }
 
-bool advise(test_run& mpi, bool holds, finding kind, std::string const& text, std::source_location where) {
-    return mpi.check(holds, kind, text, where, level::advisory);
-}
-
 int class_of(int code) {
     int c = -1;
     MPI_Error_class(code, &c);

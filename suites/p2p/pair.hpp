@@ -38,9 +38,6 @@ void expect_status(test_run& mpi, MPI_Status const& status, int source, int tag,
 void expect_null_status(test_run& mpi, MPI_Status const& status,
                         std::source_location where = std::source_location::current());
 
-// For what the standard leaves open or calls wrong use: worth knowing, never a failure.
-bool advise(test_run& mpi, bool holds, finding kind, std::string const& text,
-            std::source_location where = std::source_location::current());
 int class_of(int code); // MPI_Error_class
 
 // Repeats `attempt`, which returns whether it is done, and lets others run in between.

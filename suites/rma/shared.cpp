@@ -9,7 +9,8 @@
 using namespace assay;
 using namespace assay::rma;
 
-ASSAY_TEST(rma, shared_memory, requirements{"rma.shared.query", "rma.shared.contiguous", "rma.shared.load_store"},
+ASSAY_TEST(rma, shared_memory,
+           requirements{"rma.shared.query", "rma.shared.query_size", "rma.shared.contiguous", "rma.shared.load_store"},
            over(axis_use{&units()}, axis_use{&hints()}, communicators::intra(),
                 only(type_axis(),
                      [](datatype const& t) {

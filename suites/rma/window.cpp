@@ -42,9 +42,10 @@ bool all_share_memory(test_run& mpi) {
 void expect_shared_size(test_run& mpi, int rank, MPI_Aint found, MPI_Aint expected, bool may_be_padded,
                         std::source_location where) {
     auto const padded = may_be_padded && found > expected;
-    mpi.check(found == expected, finding::window,
-              fmt::format("MPI_Win_shared_query gives {} bytes for rank {}, expected {}", found, rank, expected), where,
-              padded ? level::advisory : level::must);
+    mpi.check(padded ? requirement("rma.shared.query_size") : requirement("rma.shared.query"), found == expected,
+              finding::window,
+              fmt::format("MPI_Win_shared_query gives {} bytes for rank {}, expected {}", found, rank, expected),
+              where);
 }
 
 // ---- Windows

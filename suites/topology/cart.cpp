@@ -261,10 +261,10 @@ ASSAY_TEST(topology, cart_map, requirements{"topology.cart_map", "topology.cart_
     std::vector<int> all(static_cast<std::size_t>(mpi.size), -7);
     mpi.ok(MPI_Allgather(&mapped, 1, MPI_INT, all.data(), 1, MPI_INT, mpi.comm));
     auto const found = text(all);
-    mpi.check(std::count(all.begin(), all.end(), MPI_UNDEFINED) == mpi.size - g.size(), finding::value,
+    mpi.check("topology.cart_map.outside", std::count(all.begin(), all.end(), MPI_UNDEFINED) == mpi.size - g.size(),
+              finding::value,
               fmt::format("MPI_Cart_map gives {}: MPI_UNDEFINED ({}) is for each process outside of the grid", found,
-                          MPI_UNDEFINED),
-              std::source_location::current(), level::advisory);
+                          MPI_UNDEFINED));
     std::erase_if(all, [&](int rank) { return rank == MPI_UNDEFINED || rank >= g.size(); });
     std::sort(all.begin(), all.end());
     std::vector<int> expected(static_cast<std::size_t>(g.size()));
@@ -329,8 +329,7 @@ ASSAY_TEST(topology, cart_misuse,
     case misuse::direction: code = MPI_Cart_shift(line, 1, 1, &one, &two); break;
     case misuse::rank: code = MPI_Cart_coords(line, beyond, 1, &one); break;
     }
-    mpi.check(code != MPI_SUCCESS, finding::return_, "the wrong argument is not noticed: MPI_SUCCESS",
-              std::source_location::current(), level::advisory);
+    mpi.check(code != MPI_SUCCESS, finding::return_, "the wrong argument is not noticed: MPI_SUCCESS");
     if (code == MPI_SUCCESS) free_communicator(mpi, made);
     free_communicator(mpi, line);
 }

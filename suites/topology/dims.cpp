@@ -108,10 +108,9 @@ ASSAY_TEST(topology, dims_create,
         }
     }
     // "As close to each other as possible", by "an appropriate algorithm": how close is the library's business.
-    mpi.check(unbalanced == 0, finding::value,
+    mpi.check("topology.dims_create.balanced", unbalanced == 0, finding::value,
               fmt::format("of 200 numbers of nodes {} are divided less evenly than possible, first {}", unbalanced,
-                          first_unbalanced),
-              std::source_location::current(), level::advisory);
+                          first_unbalanced));
 }
 
 namespace {
@@ -125,6 +124,5 @@ ASSAY_TEST(topology, dims_misuse, requirements{"topology.dims_create.no_multiple
     int dims[] = {0, mpi.at(misuses) == misuse::negative ? -1 : 3, 0};
     erroneous_from_here();
     int const code = MPI_Dims_create(7, 3, dims);
-    mpi.check(code != MPI_SUCCESS, finding::return_, "the wrong argument is not noticed: MPI_SUCCESS",
-              std::source_location::current(), level::advisory);
+    mpi.check(code != MPI_SUCCESS, finding::return_, "the wrong argument is not noticed: MPI_SUCCESS");
 }

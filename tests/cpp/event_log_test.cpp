@@ -1,5 +1,6 @@
 // The event log against docs/formats.md section 4.
 #include "framework/check/record.hpp"
+#include "framework/check/standard.hpp"
 #include "framework/plan/names.hpp"
 #include "framework/process/event_log.hpp"
 
@@ -112,9 +113,10 @@ TEST_F(event_log_file, holdsFindingsAsJson) {
     if (child == 0) {
         events().open(path);
         recorder findings;
-        findings.begin(4);
-        findings.add(finding::data, level::must, "two\nlines \"quoted\" \xff", std::source_location::current(), 2);
-        findings.add(finding::error, level::advisory, "advice", std::source_location::current());
+        findings.begin(4, {"p2p.recv.truncated_status", "p2p.send.data", "p2p.self"});
+        findings.add(finding::data, "two\nlines \"quoted\" \xff", std::source_location::current(), 2);
+        findings.add(requirement("p2p.recv.truncated_status"), finding::error, "advice",
+                     std::source_location::current());
         bool const right = findings.failed(false) && findings.messages().size() == 2;
         quick_exit(right ? 0 : 1);
     }
@@ -131,11 +133,14 @@ TEST_F(event_log_file, holdsFindingsAsJson) {
     auto const finding = nlohmann::json::parse(rest);
     EXPECT_EQ(finding["check"], "data");
     EXPECT_EQ(finding["level"], "must");
+    EXPECT_EQ(finding["requirements"], (std::vector<std::string>{"p2p.send.data", "p2p.self"})); // those that are must
     EXPECT_EQ(finding["thread"], 2);
     EXPECT_EQ(finding["message"], "two\nlines \"quoted\" \xef\xbf\xbd"); // what is no UTF-8 is replaced
     EXPECT_TRUE(finding["where"].get<std::string>().find("event_log_test.cpp:") != std::string::npos);
     std::getline(lines, rest);
-    EXPECT_EQ(nlohmann::json::parse(rest.substr(4))["level"], "advisory");
+    auto const advice = nlohmann::json::parse(rest.substr(4));
+    EXPECT_EQ(advice["level"], "advisory");
+    EXPECT_EQ(advice["requirements"], std::vector<std::string>{"p2p.recv.truncated_status"});
 }
 
 TEST(eventLogDeathTest, aFullDiskEndsTheRankWith4) {

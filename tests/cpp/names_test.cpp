@@ -9,6 +9,14 @@ namespace {
 
 using words = std::vector<std::string>;
 
+TEST(names, versionsAreComparedByTheirNumbers) {
+    EXPECT_TRUE(is_newer("10.0", "3.1"));
+    EXPECT_TRUE(is_newer("4.1", "4.0"));
+    EXPECT_FALSE(is_newer("4.0", "4.0"));
+    EXPECT_FALSE(is_newer("3.1", "10.0"));
+    EXPECT_FALSE(is_newer("", "1.0")); // of what the standard does not know
+}
+
 TEST(matches, knowsShellPatterns) {
     std::string const name = "p2p.ring/mode=isend/type=int/count=17";
     for (auto pattern : {"*", "p2p.*", "p2p.ring/*/count=17", "p2p.ring/mode=?send/*", "*type=[ij]nt*", name.c_str()})

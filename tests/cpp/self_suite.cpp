@@ -58,7 +58,7 @@ planned_faults read_faults() {
 
 } // namespace
 
-ASSAY_TEST(self, ring, requirements{"self.containment"},
+ASSAY_TEST(self, ring, requirements{"p2p.send.data"},
            over(axis_use{&numbers}, only(comm_axis(), [](communicator const& c) { return c.name == "world"; }))) {
     static auto const faults = read_faults();
     if (auto const fault = faults.find({mpi.at(numbers), mpi.rank}); fault != faults.end())
@@ -84,7 +84,7 @@ axis<ending> const endings("ending", {{{"in_peace", "", "nothing ends it", nullp
                                       {{"hangs", "", "announced, and it hangs", nullptr}, ending::hangs}});
 } // namespace
 
-ASSAY_TEST(lone, job, requirements{"self.containment"}, over(axis_use{&endings}), own_job{}) {
+ASSAY_TEST(lone, job, requirements{"p2p.send.data"}, over(axis_use{&endings}), own_job{}) {
     auto const world = initialize(mpi);
     mpi.check(world.size == mpi.the_job.np, finding::value,
               fmt::format("{} processes instead of {}", world.size, mpi.the_job.np));

@@ -43,12 +43,27 @@ def test_every_test_names_requirements_of_the_catalogue() -> None:
 
 def test_every_requirement_has_a_test() -> None:
     named = named_by_tests()
+    framework = "".join(path.read_text() for path in (REPO / "framework").glob("**/*.cpp"))
     unused = [
         f'{path}: no test names the requirement "{name}": write one, or remove the entry'
         for name, path in home().items()
-        if name not in named
+        if name not in named and not (everything()[name].get("everywhere") and f'requirement("{name}")' in framework)
     ]
     assert not unused, "\n".join(unused)
+
+
+def test_what_a_check_rests_on_is_declared_by_its_test() -> None:
+    """A file whose checks name a requirement has a test that declares it, so that lists and reports know of it."""
+    for path in sorted((REPO / "suites").glob("*/*.[ch]pp")):
+        text = path.read_text()
+        folder = "".join(other.read_text() for other in path.parent.glob("*.cpp"))
+        declared = {name for group in re.findall(r"requirements\{(.*?)\}", folder, re.DOTALL) for name in _ids(group)}
+        named = set(re.findall(r'(?:check|requirement|resting_on|error_untouched)\(\s*"([a-z0-9_.]+)"', text))
+        assert named <= declared, f"{path}: no test of this folder declares {', '.join(sorted(named - declared))}"
+
+
+def _ids(text: str) -> list[str]:
+    return re.findall(r'"([^"]+)"', text)
 
 
 def test_every_test_names_at_least_one() -> None:
@@ -62,7 +77,8 @@ def test_every_test_names_at_least_one() -> None:
 def test_entries_are_complete() -> None:
     for name, path in home().items():
         entry, where = everything()[name], f'{path}, requirement "{name}"'
-        assert set(entry) == {"id", "section", "level", "since", "procedures", "text"}, where
+        assert set(entry) - {"why", "everywhere"} == {"id", "section", "level", "since", "procedures", "text"}, where
+        assert "why" not in entry or entry["why"].endswith("."), where
         assert entry["level"] in LEVELS, where
         assert entry["text"].endswith("."), where
         assert re.fullmatch(r"[1-5]\.\d+", entry["since"]), where
@@ -75,11 +91,12 @@ def test_entries_are_complete() -> None:
 def test_the_lines_that_cmake_reads_have_their_form() -> None:
     for path, entries in files().items():
         text = path.read_text()
-        for key in ("id", "since"):
+        for key in ("id", "section", "level", "since"):
             found = re.findall(rf'^{key} = "([^"\\]*)"$', text, re.MULTILINE)
             assert found == [entry[key] for entry in entries], f"{path}: each {key} on a line of its own"
-        order = re.findall(r"^(id|since|procedures) = .*[\"\]]$", text, re.MULTILINE)
-        assert order == ["id", "since", "procedures"] * len(entries), f"{path}: id, since, procedures, each on one line"
+        keys = ["id", "section", "level", "since", "procedures"]
+        order = re.findall(rf"^({'|'.join(keys)}) = .*[\"\]]$", text, re.MULTILINE)
+        assert order == keys * len(entries), f"{path}: {', '.join(keys)}, in this order, each on one line"
 
 
 def test_requirements_name_procedures_of_the_standard() -> None:

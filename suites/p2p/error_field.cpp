@@ -1,0 +1,98 @@
+// Who may set the error field of a status (MPI-5.0 sections 3.2.5 and 3.7.3). It is poisoned before each call.
+#include "suites/p2p/completion.hpp"
+#include "suites/p2p/pair.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "mpi_calls.hpp"
+
+using namespace assay;
+using namespace assay::p2p;
+
+namespace {
+
+enum class through { recv, sendrecv, replace, mrecv, probe, iprobe, mprobe, improbe };
+axis<through> const blocking("call", {{{"recv", "", "MPI_Recv", nullptr}, through::recv},
+                                      {{"sendrecv", "", "MPI_Sendrecv", nullptr}, through::sendrecv},
+                                      {{"sendrecv_replace", "", "MPI_Sendrecv_replace", nullptr}, through::replace},
+                                      {{"mrecv", "", "MPI_Mrecv", nullptr}, through::mrecv},
+                                      {{"probe", "", "MPI_Probe", nullptr}, through::probe},
+                                      {{"iprobe", "", "MPI_Iprobe", nullptr}, through::iprobe},
+                                      {{"mprobe", "", "MPI_Mprobe", nullptr}, through::mprobe},
+                                      {{"improbe", "", "MPI_Improbe", nullptr}, through::improbe}});
+
+} // namespace
+
+ASSAY_TEST(p2p, error_field, requirements{"p2p.status.error_field"}, over(axis_use{&blocking}, few_communicators())) {
+    auto const c = mpi.at(blocking);
+    auto const p = pair_of(mpi);
+    if (p.idle) return;
+    auto out = message(mpi.key_to(p.to), 4), in = room(4);
+    auto status = poisoned_status();
+    MPI_Request send = MPI_REQUEST_NULL;
+    MPI_Message handle = MPI_MESSAGE_NULL;
+    int flag = 0;
+    if (c == through::sendrecv) {
+        mpi.ok(MPI_Sendrecv(out.data(), 4, MPI_INT, p.to, mpi.tag(), in.data(), 4, MPI_INT, p.from, mpi.tag(), mpi.comm,
+                            &status));
+    } else if (c == through::replace) {
+        in = out;
+        mpi.ok(MPI_Sendrecv_replace(in.data(), 4, MPI_INT, p.to, mpi.tag(), p.from, mpi.tag(), mpi.comm, &status));
+    } else {
+        mpi.ok(MPI_Isend(out.data(), 4, MPI_INT, p.to, mpi.tag(), mpi.comm, &send));
+        if (c == through::probe) mpi.ok(MPI_Probe(p.from, mpi.tag(), mpi.comm, &status));
+        if (c == through::iprobe)
+            until([&] { return !mpi.ok(MPI_Iprobe(p.from, mpi.tag(), mpi.comm, &flag, &status)) || flag != 0; });
+        if (c == through::improbe)
+            until([&] {
+                return !mpi.ok(MPI_Improbe(p.from, mpi.tag(), mpi.comm, &flag, &handle, &status)) || flag != 0;
+            });
+        if (c == through::mprobe || c == through::mrecv)
+            mpi.ok(
+                MPI_Mprobe(p.from, mpi.tag(), mpi.comm, &handle, c == through::mprobe ? &status : MPI_STATUS_IGNORE));
+        bool const probed = c != through::recv && c != through::mrecv;
+        auto* const of_receive = probed ? MPI_STATUS_IGNORE : &status;
+        if (handle != MPI_MESSAGE_NULL) mpi.ok(MPI_Mrecv(in.data(), 4, MPI_INT, &handle, of_receive));
+        else mpi.ok(MPI_Recv(in.data(), 4, MPI_INT, p.from, mpi.tag(), mpi.comm, of_receive));
+        mpi.ok(MPI_Wait(&send, MPI_STATUS_IGNORE));
+    }
+    mpi.expect(status).source(p.from).tag(mpi.tag()).count(4, MPI_INT, sizeof(int)).error_untouched();
+    expect_message(mpi, in, mpi.key_from(p.from), 4, "of the call whose status is looked at");
+}
+
+// Two receives by each call that completes requests, without an error.
+ASSAY_TEST(p2p, error_field_completed, requirements{"p2p.status.error_field", "p2p.status.error_field_single"},
+           over(only(completion_calls(), [](call c) { return !only_looks(c); }), few_communicators())) {
+    auto const c = mpi.at(completion_calls());
+    auto const p = pair_of(mpi);
+    if (p.idle) return;
+    std::vector<MPI_Request> requests(2, MPI_REQUEST_NULL), sends(2, MPI_REQUEST_NULL);
+    std::vector<std::vector<int>> in(2, room(4)), out(2);
+    for (int i : {0, 1}) {
+        auto const u = static_cast<std::size_t>(i);
+        out[u] = message(mpi.key_to(p.to, i), 4);
+        mpi.ok(MPI_Irecv(in[u].data(), 4, MPI_INT, p.from, mpi.tag(i), mpi.comm, &requests[u]));
+    }
+    for (int i : {0, 1}) {
+        auto const u = static_cast<std::size_t>(i);
+        mpi.ok(MPI_Isend(out[u].data(), 4, MPI_INT, p.to, mpi.tag(i), mpi.comm, &sends[u]));
+    }
+    bool const single = is_single(c) || is_any(c);
+    until([&] {
+        // A call for one request is asked about the first that is not complete.
+        bool const second = is_single(c) && requests[0] == MPI_REQUEST_NULL;
+        auto const some = is_single(c) ? std::span(requests).subspan(second ? 1 : 0, 1) : std::span(requests);
+        auto const a = ask(c, some);
+        if (!mpi.ok(a.code)) return true;
+        auto const complete = a.finished().size();
+        for (std::size_t i = 0; i < std::min(complete, a.statuses.size()); ++i)
+            mpi.expect(a.statuses[i])
+                .error_untouched(single ? requirement("p2p.status.error_field_single")
+                                        : requirement("p2p.status.error_field"));
+        return std::all_of(requests.begin(), requests.end(), [](MPI_Request r) { return r == MPI_REQUEST_NULL; });
+    });
+    for (int i : {0, 1})
+        expect_message(mpi, in[static_cast<std::size_t>(i)], mpi.key_from(p.from, i), 4, fmt::format("receive {}", i));
+    mpi.ok(MPI_Waitall(2, sends.data(), MPI_STATUSES_IGNORE));
+}
