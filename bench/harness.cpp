@@ -4,6 +4,7 @@
 // Rank 0 writes DIR/bench.json: for each kind (empty, self, bare_self, ping, bare_ping)
 // and round, seconds of wall and CPU time by rank.
 #include "framework/mpi/engine.hpp"
+#include "framework/mpi/subject.hpp"
 #include "framework/process/case_test.hpp"
 #include "framework/process/event_log.hpp"
 
@@ -16,8 +17,6 @@
 #include <mpi.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
-
-#include "mpi_calls.hpp"
 
 namespace {
 using namespace assay;
@@ -35,10 +34,11 @@ int partner_of(int rank, int size) {
 
 constexpr std::size_t kinds_in_a_round = 5;
 
-void nothing(test_run&) {}
+void nothing(case_context&) {}
 
 // Eight bytes there and eight bytes back.
-void ping(test_run& mpi) {
+void ping(case_context& context) {
+    auto& mpi = static_cast<test_run&>(context);
     int const partner = partner_of(mpi.rank, mpi.size);
     if (partner < 0) return;
     auto &out = mpi.outgoing(partner), &in = mpi.incoming();
@@ -71,7 +71,8 @@ void bare_loop(int times) {
 }
 
 // The same with oneself: nobody to wait for, so that the cost can be seen on a busy machine.
-void self_ping(test_run& mpi) {
+void self_ping(case_context& context) {
+    auto& mpi = static_cast<test_run&>(context);
     auto &out = mpi.outgoing(mpi.rank), &in = mpi.incoming();
     auto status = poisoned_status();
     mpi.ok(MPI_Sendrecv(out, mpi.count, mpi.type, mpi.rank, mpi.tag(), in, mpi.count, mpi.type, mpi.rank, mpi.tag(),
@@ -138,6 +139,7 @@ template <class Axis> std::size_t index_of(Axis const& axis, std::string const& 
 } // namespace
 
 int main(int argc, char** argv) {
+    set_subject(mpi_library());
     std::string directory;
     int empty = 20'000, pings = 10'000, rounds = 7;
     testing::InitGoogleTest(&argc, argv);

@@ -1,6 +1,7 @@
 // The communicators that cases run on. One file per family; each entry says, without asking MPI, who is a member and
 // with which rank, so that cases can be planned without MPI and the library's answers can be checked.
 #pragma once
+#include "framework/mpi/failure.hpp"
 #include "framework/plan/job.hpp"
 
 #include <functional>
@@ -47,15 +48,6 @@ struct communicator {
     std::vector<int> (*cart_dims)(int np) = nullptr;
     std::vector<int> cart_periods = {};
 };
-
-// Thrown by make(): which procedure returned which error class.
-struct mpi_failure {
-    std::string call;
-    int code;
-};
-inline void must(int code, char const* call) {
-    if (code != MPI_SUCCESS) throw mpi_failure{call, code};
-}
 
 // Registration: a namespace-scope object in the family's file. The catalogue is ordered by name.
 // Refuses, with std::invalid_argument that names the entry, a name that is taken or outside [a-z0-9_.+] and an entry

@@ -5,8 +5,6 @@
 #include <initializer_list>
 #include <mutex>
 
-#include "mpi_calls.hpp"
-
 namespace assay {
 namespace {
 

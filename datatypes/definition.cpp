@@ -1,6 +1,6 @@
 #include "datatypes/definition.hpp"
 
-#include "communicators/catalogue.hpp" // mpi_failure, must
+#include "framework/mpi/failure.hpp"
 
 #include <algorithm>
 
@@ -22,7 +22,8 @@ definition construct(layout map, std::vector<definition> old, Construct call, ch
         must(code, name);
         // Only a datatype that is made of what the library lacks may be missing.
         if (!lacking && made == MPI_DATATYPE_NULL)
-            throw mpi_failure{std::string(name) + " gives MPI_DATATYPE_NULL and", code};
+            throw end_of_body(name, std::string(name) + " returned MPI_SUCCESS with MPI_DATATYPE_NULL",
+                              std::source_location::current());
         return made;
     };
     return {std::move(map), std::move(make), false};

@@ -2,6 +2,7 @@
 
 #include "framework/check/data.hpp"
 #include "framework/check/record.hpp"
+#include "framework/plan/subject.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -82,7 +83,7 @@ std::span<unsigned char> memory_pool::take_page_end(std::size_t size) {
 }
 
 std::span<unsigned char> memory_pool::take_from_library(std::size_t size) {
-    void* const base = memory_of_library(size);
+    void* const base = the_subject().allocate(size);
     if (base == nullptr) throw std::bad_alloc();
     from_library_.push_back(base);
     return {static_cast<unsigned char*>(base), size};
@@ -91,7 +92,7 @@ std::span<unsigned char> memory_pool::take_from_library(std::size_t size) {
 void memory_pool::take_back() {
     for (auto& c : chunks_) c.used = (64 - reinterpret_cast<std::uintptr_t>(c.bytes.data()) % 64) % 64;
     for (auto& r : regions_) r.used = false;
-    for (auto* base : from_library_) give_to_library(base);
+    for (auto* base : from_library_) the_subject().release(base);
     from_library_.clear();
 }
 

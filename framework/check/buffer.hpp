@@ -16,10 +16,6 @@ class recorder;
 
 constexpr unsigned char poison_byte = 0xa5;
 
-// Memory of the library under test: MPI_Alloc_mem (framework/mpi/alloc_mem.cpp). nullptr if there is none.
-void* memory_of_library(std::size_t size);
-void give_to_library(void* memory);
-
 // Memory for the buffers of one thread; what a case took is taken back at its end.
 class memory_pool {
 public:

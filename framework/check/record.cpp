@@ -11,7 +11,7 @@ namespace assay {
 
 std::string place(std::source_location where) {
     std::string_view file(where.file_name());
-    for (auto top : {"/suites/", "/framework/"})
+    for (auto top : {"/suites/", "/framework/", "/communicators/", "/datatypes/"})
         if (auto const at = file.rfind(top); at != std::string_view::npos) file.remove_prefix(at + 1);
     return fmt::format("{}:{}", file, where.line());
 }

@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 #include <mpi.h>
 
+#undef MPI_Abort // mpi_calls.hpp has a macro of that name, and here it is defined
+
 // MPICH's mpiexec kills all ranks at once when one calls MPI_Abort, so that one has to say so before. Preloaded layers
 // and the library come next.
 extern "C" int MPI_Abort(MPI_Comm comm, int code) {

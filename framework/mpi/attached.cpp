@@ -2,8 +2,6 @@
 
 #include <mpi.h>
 
-#include "mpi_calls.hpp"
-
 namespace assay {
 
 attached_buffer_t& attached_buffer() {

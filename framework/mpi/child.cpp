@@ -2,6 +2,7 @@
 
 #include "framework/mpi/attached.hpp"
 #include "framework/mpi/engine.hpp"
+#include "framework/mpi/subject.hpp"
 #include "framework/process/signals.hpp"
 
 #include <fcntl.h>
@@ -10,8 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
-
-#include "mpi_calls.hpp"
 
 extern char** environ;
 
@@ -77,6 +76,7 @@ child_command::child_command(test_run const& mpi, std::vector<std::string> const
 int run_as_child(int argc, char** argv) {
     if (argc < own_words || std::string_view(argv[1]) != child_option) return -1;
     child = true;
+    set_subject(mpi_library());
     given.assign(argv + own_words, argv + argc);
     job the_job;
     the_job.seed = std::stoull(argv[3]);
@@ -94,9 +94,6 @@ int run_as_child(int argc, char** argv) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     auto const c = case_named(argv[2], the_job);
-    MPI_Datatype type = MPI_DATATYPE_NULL;
-    for (std::size_t a = 0; a < c.values.size(); ++a)
-        if (c.test->axes[a].axis == &type_axis()) type = type_axis().at(c.values[a]).make();
     membership place;
     MPI_Comm_rank(MPI_COMM_WORLD, &place.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &place.size);
@@ -105,10 +102,13 @@ int run_as_child(int argc, char** argv) {
     of_test = c.test->rests_on;
     findings.memory = requirement("terms.memory");
     findings.begin(0, of_test);
-    {
+    run_body(findings, 0, [&] {
+        MPI_Datatype type = MPI_DATATYPE_NULL;
+        for (std::size_t a = 0; a < c.values.size(); ++a)
+            if (c.test->axes[a].axis == &type_axis()) type = type_axis().at(c.values[a]).make();
         test_run mpi({the_job, c, findings, world, place, type, case_key(c, the_job), 0, 0, {&pool, 1}, {&world, 1}});
         c.test->body(mpi);
-    }
+    }); // the parents say when a case is unsupported
     tell_findings();
     MPI_Finalize();
     expect_normal_exit();

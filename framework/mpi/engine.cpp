@@ -12,8 +12,6 @@
 #include <thread>
 #include <unistd.h>
 
-#include "mpi_calls.hpp"
-
 namespace assay {
 namespace {
 
@@ -83,21 +81,24 @@ engine::made_communicator const& engine::communicator_for(communicator const& en
     try {
         if (thread == 0 && !own) {
             made.comm = entry.make();
-        } else if (auto const& base = communicator_for(entry, 0, false); !base.broken.empty()) {
+        } else if (auto const& base = communicator_for(entry, 0, false); !base.broken.empty() || base.failure) {
             made.broken = base.broken;
+            made.failure = base.failure;
         } else if (base.comm != MPI_COMM_NULL) {
             must(MPI_Comm_dup(base.comm, &made.comm), "MPI_Comm_dup");
         }
         bool const wanted = made.place.member && entry.kind != comm_kind::null;
-        if (made.broken.empty() && (made.comm != MPI_COMM_NULL) != wanted)
+        if (!made.broken.empty() || made.failure) {
+            // known already
+        } else if ((made.comm != MPI_COMM_NULL) != wanted) {
             made.broken =
                 wanted ? "MPI_COMM_NULL on a rank that is a member" : "a communicator on a rank that is not a member";
-        else if (made.broken.empty() && wanted) {
+        } else if (wanted) {
             must(MPI_Comm_set_errhandler(made.comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
             made.broken = difference(made.comm, made.place, entry.kind == comm_kind::inter);
         }
-    } catch (mpi_failure const& failure) {
-        made.broken = fmt::format("{} returned {}", failure.call, error_text(failure.code));
+    } catch (end_of_body const& failure) {
+        made.failure = failure;
     }
     return comms_.emplace(key, made).first->second;
 }
@@ -107,16 +108,19 @@ MPI_Datatype engine::datatype_for(datatype const& entry) {
     return found != types_.end() ? found->second : types_.emplace(&entry, entry.make()).first->second;
 }
 
-// A library that gives back a reference too many frees a datatype that is still in use: that must be told of the case that
-// did it, not of one that comes later and dies.
+// A library that gives back a reference too many frees a datatype that is still in use. The case that did it must fail, not
+// one that comes later and dies.
 void engine::look_at(datatype const& entry) {
     auto const found = types_.find(&entry);
     if (entry.predefined || found == types_.end() || found->second == MPI_DATATYPE_NULL) return;
     int size = -1;
-    MPI_Type_size(found->second, &size);
+    {
+        calls_of_the_framework const then_as_before;
+        MPI_Type_size(found->second, &size);
+    }
     if (static_cast<std::size_t>(size) == entry.map.size()) return;
     recorder_.add(requirement("datatype.lasting"), finding::value,
-                  fmt::format("datatype {} is damaged: behind the case MPI_Type_size gives {}, expected {}", entry.name,
+                  fmt::format("datatype {} is damaged: after the case MPI_Type_size gives {}, expected {}", entry.name,
                               size, entry.map.size()),
                   std::source_location::current());
     types_.erase(found);
@@ -125,27 +129,55 @@ void engine::look_at(datatype const& entry) {
 // A dissemination barrier (Hensgen, Finkel, Manber 1988) out of zero-byte messages: some libraries' MPI_Barrier takes
 // milliseconds when there are more ranks than cores.
 void engine::synchronize() {
+    calls_of_the_framework const then_as_before;
     for (int distance = 1; distance < world_size_; distance *= 2) {
         MPI_Sendrecv(nullptr, 0, MPI_BYTE, (world_rank_ + distance) % world_size_, 0, nullptr, 0, MPI_BYTE,
                      (world_rank_ - distance + world_size_) % world_size_, 0, sync_, MPI_STATUS_IGNORE);
     }
 }
 
-void engine::look_behind(test_run& mpi) {
-    if (mpi.comm != MPI_COMM_NULL)
-        for (int tag : mpi.used_tags()) nothing_is_there(mpi.comm, tag);
-    for (auto const& lane : mpi.lanes())
-        for (int tag : lane.used_tags()) nothing_is_there(lane.comm, tag);
+void engine::check_leftover_messages(test_run& mpi, planned_case const& c) {
+    ended_case ended{c, {}};
+    bool left = false;
+    auto const look = [&](MPI_Comm comm, std::vector<int> const& tags) {
+        if (comm == MPI_COMM_NULL) return;
+        for (int tag : tags) {
+            left = is_left(comm, tag) || left;
+            ended.tags.emplace_back(comm, tag);
+        }
+    };
+    look(mpi.comm, mpi.used_tags());
+    for (auto const& lane : mpi.lanes()) look(lane.comm, lane.used_tags());
+    // A case that failed may leave messages for that reason, and has been reported.
+    if (left || recorder_.failed(false) || ended.tags.empty()) return;
+    std::lock_guard const lock(ended_mutex_);
+    ended_.push_back(std::move(ended));
 }
 
-void engine::nothing_is_there(MPI_Comm comm, int tag) {
+void engine::check_late_messages(planned_case const& c) {
+    synchronize();
+    for (auto const& ended : ended_)
+        for (auto const& [comm, tag] : ended.tags)
+            is_left(comm, tag,
+                    ended.planned.test == c.test && ended.planned.values == c.values ? "" : ended.planned.name());
+    ended_.clear();
+}
+
+bool engine::is_left(MPI_Comm comm, int tag, std::string const& of_case) {
     int flag = 0;
     MPI_Status status;
-    if (comm != MPI_COMM_NULL && MPI_Iprobe(MPI_ANY_SOURCE, tag, comm, &flag, &status) == MPI_SUCCESS && flag != 0)
-        recorder_.add(requirement("p2p.message.once"), finding::leftover,
-                      fmt::format("a message from rank {} with tag {} is left that nobody received", status.MPI_SOURCE,
-                                  status.MPI_TAG),
-                      std::source_location::current());
+    {
+        calls_of_the_framework const then_as_before;
+        if (comm == MPI_COMM_NULL || MPI_Iprobe(MPI_ANY_SOURCE, tag, comm, &flag, &status) != MPI_SUCCESS) return false;
+    }
+    if (flag == 0) return false;
+    recorder_.add(
+        requirement("p2p.message.once"), finding::leftover,
+        fmt::format("a message from rank {} with tag {} is left that nobody received{}", status.MPI_SOURCE,
+                    status.MPI_TAG,
+                    of_case.empty() ? "" : fmt::format("; it came late, the case that used this tag is {}", of_case)),
+        std::source_location::current());
+    return true;
 }
 
 engine::outcome engine::run_once(planned_case const& c, int serial) {
@@ -160,17 +192,15 @@ engine::outcome engine::run_once(planned_case const& c, int serial) {
             auto const& entry = type_axis().at(c.values[a]);
             try {
                 type = datatype_for(entry);
-            } catch (mpi_failure const& failure) {
-                recorder_.add(requirement("datatype.typemap"), finding::return_,
-                              fmt::format("{} returned {}", failure.call, error_text(failure.code)),
-                              std::source_location::current());
+            } catch (end_of_body const& failure) {
+                failure.record_in(recorder_);
                 return {'f', ""};
             }
             if (type == MPI_DATATYPE_NULL) return {'u', fmt::format("the MPI library has no datatype {}", entry.name)};
         }
     }
     int const bodies = t.thread_safe ? job_.threads : 1, threads = std::max(bodies, t.own_threads);
-    static made_communicator const none{MPI_COMM_NULL, {}, ""};
+    static made_communicator const none{MPI_COMM_NULL, {}, "", {}};
     std::vector<made_communicator const*> comms; // collective, so before any thread starts
     for (int thread = 0; thread < threads; ++thread)
         comms.push_back(
@@ -179,6 +209,10 @@ engine::outcome engine::run_once(planned_case const& c, int serial) {
                 : &none);
     std::vector<MPI_Comm> handles;
     for (auto const* made : comms) {
+        if (made->failure) {
+            made->failure->record_in(recorder_);
+            return {'f', ""};
+        }
         if (!made->broken.empty()) {
             recorder_.add(requirement("comm.members"), finding::value,
                           fmt::format("communicator {}: {}", comm_entry->name, made->broken),
@@ -198,21 +232,26 @@ engine::outcome engine::run_once(planned_case const& c, int serial) {
         int const first_tag = (serial * job_.threads + thread) % 1024 * 16;
         test_run mpi({job_, c, recorder_, handles[static_cast<std::size_t>(thread)], comms[0]->place, type, key,
                       first_tag, thread, pools_, handles});
-        try {
-            t.body(mpi);
-        } catch (test_run::unsupported_here const& why) {
-            if (thread == 0) unsupported = why.reason;
-        } catch (std::exception const& e) {
-            recorder_.add(finding::return_, fmt::format("exception in the test: {}", e.what()),
-                          std::source_location::current(), thread);
-        }
-        look_behind(mpi);
+        auto reason = run_body(recorder_, thread, [&] { t.body(mpi); });
+        if (thread == 0) unsupported = std::move(reason);
+        check_leftover_messages(mpi, c);
     };
     if (member) {
-        std::vector<std::thread> others;
-        for (int thread = 1; thread < bodies; ++thread) others.emplace_back([&body, thread] { body(thread); });
-        body(0);
-        for (auto& other : others) other.join();
+        auto const in_thread = [&body](int thread) {
+            return std::jthread([&body, thread] {
+                thread_of_case const known;
+                body(thread);
+            });
+        };
+        if (t.threads_in_turns) {
+            body(0);
+            for (int thread = 1; thread < bodies; ++thread) in_thread(thread).join();
+        } else {
+            std::vector<std::jthread> others;
+            for (int thread = 1; thread < bodies; ++thread) others.push_back(in_thread(thread));
+            body(0);
+        }
+        calls_of_the_framework const then_as_before;
         if (auto const* wrong = attached_buffer().detach(); *wrong != '\0')
             recorder_.add(finding::return_, wrong, std::source_location::current());
     }
@@ -224,7 +263,7 @@ engine::outcome engine::run_once(planned_case const& c, int serial) {
         // all messages of the case are sent and no others: whatever is there was not asked for, whatever its tag.
         synchronize();
         if (member)
-            for (auto const* made : comms) nothing_is_there(made->comm);
+            for (auto const* made : comms) is_left(made->comm, MPI_ANY_TAG);
         synchronize();
     }
     if (!unsupported.empty()) return {'u', unsupported};
@@ -246,7 +285,7 @@ void engine::set_layer_for(planned_case const& c) {
     set_layer(setting_);
 }
 
-std::vector<std::string> engine::run(planned_case const& c, long index) {
+std::vector<std::string> engine::run(planned_case const& c, long index, bool last) {
     set_layer_for(c);
     events().begin(index);
     recorder_.begin(index, c.test->rests_on);
@@ -256,6 +295,9 @@ std::vector<std::string> engine::run(planned_case const& c, long index) {
         auto once = run_once(c, serial_++);
         if (once.status != 'p') result = std::move(once);
     }
+    // Often enough that no tag is used again before (there are 1024 sets), and that a late message is found near its case.
+    constexpr long between = 32;
+    if (index % between == between - 1 || last) check_late_messages(c);
     auto const here = std::source_location::current();
     if (!is_free(lowest_descriptor_)) { // a new descriptor takes the lowest free number
         int const lowest = lowest_free_descriptor();

@@ -5,6 +5,8 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <tuple>
 
 namespace assay {
@@ -16,7 +18,7 @@ public:
 
     // Collective over MPI_COMM_WORLD: every rank runs the same cases in the same order.
     // Returns the findings of this rank; empty if the case passed.
-    std::vector<std::string> run(planned_case const& c, long index);
+    std::vector<std::string> run(planned_case const& c, long index, bool last = false); // last: under its setting
 
     void tear_down(); // frees what was made; before MPI_Finalize
 
@@ -24,7 +26,8 @@ private:
     struct made_communicator {
         MPI_Comm comm = MPI_COMM_NULL;
         membership place;
-        std::string broken; // why it could not be made, or how it differs from its definition
+        std::string broken;                 // how it differs from its definition
+        std::optional<end_of_body> failure; // why it could not be made
     };
     // Threads beyond the first and cases with wildcards get duplicates of their own.
     made_communicator const& communicator_for(communicator const& entry, int thread, bool own);
@@ -33,8 +36,11 @@ private:
     void free_objects();                       // the communicators and datatypes
     void synchronize();                        // all ranks, by messages on a communicator of the engine's
     void look_at(datatype const& entry);       // records that the case has damaged it; it is then made anew
-    void look_behind(test_run& mpi);
-    void nothing_is_there(MPI_Comm comm, int tag = MPI_ANY_TAG); // records a message that was left
+    // Records messages that nobody received. A case looks where it ends, which is too early for what comes late: so its
+    // communicators and tags are kept, and looked at once more where all ranks are known to have ended it.
+    void check_leftover_messages(test_run& mpi, planned_case const& c);
+    void check_late_messages(planned_case const& c);
+    bool is_left(MPI_Comm comm, int tag, std::string const& of_case = "");
     struct outcome {
         char status; // p f u -
         std::string reason;
@@ -51,6 +57,12 @@ private:
     recorder recorder_;
     int serial_ = 0;
     std::string setting_; // of a preloaded layer
+    struct ended_case {
+        planned_case planned;
+        std::vector<std::pair<MPI_Comm, int>> tags;
+    };
+    std::mutex ended_mutex_; // threads of a case end by themselves
+    std::vector<ended_case> ended_;
     // What the process looked like after the last case.
     int lowest_descriptor_ = -1;
     long stderr_size_ = -1;

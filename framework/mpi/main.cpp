@@ -4,6 +4,7 @@
 #include "framework/mpi/engine.hpp"
 #include "framework/mpi/library.hpp"
 #include "framework/mpi/own_job.hpp"
+#include "framework/mpi/subject.hpp"
 #include "framework/process/calls.hpp"
 #include "framework/process/event_log.hpp"
 #include "framework/process/hello.hpp"
@@ -17,8 +18,6 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <mpi.h>
-
-#include "mpi_calls.hpp"
 
 namespace {
 using namespace assay;
@@ -92,8 +91,12 @@ int run(options& o, int argc, char** argv) {
     int failed = 0;
     {
         engine e(o.the_job);
-        failed = run_cases(std::move(cases), first_case, o, rank,
-                           [&e](auto const& c, long index) { return e.run(c, index); });
+        std::vector<bool> last; // under its setting of a preloaded layer, by index of the case
+        for (std::size_t k = 0; k < cases.size(); ++k)
+            last.push_back(k + 1 == cases.size() || cases[k + 1].setting != cases[k].setting);
+        failed = run_cases(std::move(cases), first_case, o, rank, [&](auto const& c, long index) {
+            return e.run(c, index, last[static_cast<std::size_t>(index)]);
+        });
         if (!under_runner) {
             int mine = failed;
             MPI_Allreduce(&mine, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
@@ -121,7 +124,7 @@ void give_up() {
 int main(int argc, char** argv) {
     if (int const code = run_as_child(argc, argv); code >= 0) return code;
     return main_of(
-        {"assay-suite",
+        {mpi_library(), "assay-suite",
          "Assay: conformance tests for MPI libraries. Options of GoogleTest (--gtest_filter=…) work as well.",
          fmt::format("{}.{}", MPI_VERSION, MPI_SUBVERSION), run, give_up},
         argc, argv);

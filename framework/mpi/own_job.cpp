@@ -14,8 +14,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "mpi_calls.hpp"
-
 namespace assay {
 namespace {
 
@@ -108,13 +106,7 @@ int run_own_job(std::string const& case_name, job the_job, std::string const& jo
     {
         test_run mpi(
             {the_job, c, findings, none, place, MPI_DATATYPE_NULL, case_key(c, the_job), 0, 0, {&pool, 1}, {&none, 1}});
-        try {
-            c.test->body(mpi);
-        } catch (test_run::unsupported_here const& why) {
-            unsupported = why.reason;
-        } catch (std::exception const& e) {
-            mpi.check(false, finding::return_, fmt::format("exception in the test: {}", e.what()));
-        }
+        unsupported = run_body(findings, 0, [&] { c.test->body(mpi); });
         if (end_was_announced && unsupported.empty())
             mpi.check(false, finding::end, "the process goes on, though the job had to be ended");
     }

@@ -7,8 +7,6 @@
 #include <thread>
 #include <xxhash.h>
 
-#include "mpi_calls.hpp"
-
 namespace assay {
 namespace {
 
@@ -37,13 +35,6 @@ int followed_version() {
         return version * 10 + subversion;
     }();
     return both;
-}
-
-std::string error_text(int code) {
-    char text[MPI_MAX_ERROR_STRING + 1] = "";
-    int length = 0;
-    if (MPI_Error_string(code, text, &length) != MPI_SUCCESS) return fmt::format("error code {}", code);
-    return text;
 }
 
 test_run::test_run(surroundings const& around)
@@ -136,8 +127,7 @@ buffer& test_run::over(std::span<unsigned char> memory, void* address, layout co
 
 bool test_run::ok(int code, std::source_location where) {
     if (code == MPI_SUCCESS) return true;
-    std::string const call = last_call.name; // error_text calls MPI
-    check(false, finding::return_, fmt::format("{} returned {}", call, error_text(code)), where);
+    check(false, finding::return_, fmt::format("{} returned {}", last_call.name, error_text(code)), where);
     return false;
 }
 
@@ -165,18 +155,22 @@ void test_run::in_threads(int n, bool own_communicators, std::function<void(test
         lane.thread = t;
         lanes_.emplace_back(lane);
     }
-    auto const run = [this, &body](test_run& lane) {
-        try {
-            body(lane);
-        } catch (std::exception const& e) {
-            findings.add(finding::return_, fmt::format("exception in the test: {}", e.what()),
-                         std::source_location::current(), lane.around_.thread);
-        }
+    std::vector<std::string> reasons(lanes_.size()); // why a thread found the case unsupported
+    auto const run = [this, &body, &reasons](test_run& lane) {
+        auto const thread = lane.around_.thread;
+        reasons[static_cast<std::size_t>(thread)] = run_body(findings, thread, [&] { body(lane); });
     };
-    std::vector<std::jthread> others; // joined whatever happens
-    for (auto lane = std::next(lanes_.begin()); lane != lanes_.end(); ++lane)
-        others.emplace_back([&run, &lane = *lane] { run(lane); });
-    run(lanes_.front());
+    {
+        std::vector<std::jthread> others; // joined whatever happens
+        for (auto lane = std::next(lanes_.begin()); lane != lanes_.end(); ++lane)
+            others.emplace_back([&run, &lane = *lane] {
+                thread_of_case const known;
+                run(lane);
+            });
+        run(lanes_.front());
+    }
+    for (auto& reason : reasons)
+        if (!reason.empty()) unsupported(std::move(reason));
 }
 
 test_run& test_run::on(MPI_Comm other, membership const& there) {

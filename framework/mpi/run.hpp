@@ -1,11 +1,13 @@
 // What the body of a test sees as `mpi`: its communicator, datatype and count, buffers whose content every rank can
 // compute, and checks that record and go on.
 #pragma once
+#include "framework/check/body.hpp"
 #include "framework/check/buffer.hpp"
 #include "framework/check/data.hpp"
 #include "framework/check/record.hpp"
 #include "framework/check/standard.hpp"
 #include "framework/mpi/catalogues.hpp"
+#include "framework/mpi/failure.hpp"
 #include "framework/plan/plan.hpp"
 
 #include <functional>
@@ -20,7 +22,6 @@ namespace assay {
 MPI_Status poisoned_status();
 // The version of MPI that the library says it follows: 41 is 4.1. May be called at any time (MPI-5.0 section 11.4.1).
 int followed_version();
-std::string error_text(int code); // "MPI_ERR_TRUNCATE: Message truncated"
 
 // Judges the fields of one status (MPI-5.0 section 3.2.5). Each call checks one field and returns *this.
 class status_check {
@@ -41,7 +42,7 @@ private:
     std::source_location where_;
 };
 
-class test_run {
+class test_run : public case_context {
 public:
     struct surroundings {
         assay::job const& job;
@@ -136,9 +137,6 @@ public:
 
     [[noreturn]] void unsupported(std::string reason); // leaves the body; only before any communication
     void needs_procedure(char const* name);            // the same, unless the library has it
-    struct unsupported_here {
-        std::string reason;
-    };
 
     std::vector<int> const& used_tags() const { return tags_; }
     recorder& findings;

@@ -3,29 +3,15 @@
 #include "framework/native/run.hpp"
 #include "framework/process/event_log.hpp"
 
-#include <fmt/format.h>
-
 namespace assay::native {
 
 engine::outcome engine::run_once(planned_case const& c) {
     auto& ranks = board::of_job();
     ranks.begin_case();
-    std::string unsupported;
-    auto const record = [this](std::string text) {
-        recorder_.add(finding::return_, std::move(text), std::source_location::current());
-    };
-    try {
-        test_run run(job_, c, recorder_, pool_, rank_);
+    auto const unsupported = run_body(recorder_, 0, [&] {
+        native_run run(job_, c, recorder_, pool_, rank_);
         c.test->body(run);
-    } catch (test_run::unsupported_here const& why) {
-        unsupported = why.reason;
-    } catch (test_run::cannot_go_on const&) {
-        // a finding says why
-    } catch (abandoned const& by) {
-        record(fmt::format("rank {} left the case while this one waited for it", by.rank));
-    } catch (std::exception const& e) {
-        record(fmt::format("exception in the test: {}", e.what()));
-    }
+    });
     ranks.leave_case();
     ranks.await_all_left();
     pool_.take_back();

@@ -2,6 +2,7 @@
 
 #include "framework/native/engine.hpp"
 #include "framework/native/ranks.hpp"
+#include "framework/native/run.hpp"
 #include "framework/plan/names.hpp"
 #include "framework/plan/profile.hpp"
 #include "framework/process/event_log.hpp"
@@ -12,25 +13,25 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-namespace assay {
-
-// Profiles and procedures are those of MPI.
-std::vector<profile> const& profiles() {
-    static std::vector<profile> const none;
-    return none;
-}
-std::vector<standard_procedure> const& procedures_of_the_standard() {
-    static std::vector<standard_procedure> const none;
-    return none;
-}
-bool has_procedure(char const* name) { return dlsym(RTLD_DEFAULT, name) != nullptr; }
-
-} // namespace assay
-
 namespace assay::native {
 namespace {
 
-subject const* tested = nullptr;
+tested_framework const* tested = nullptr;
+
+// Profiles and procedures are those of MPI, and no framework has memory of its own.
+constexpr subject about_framework{
+    [](char const* name) { return dlsym(RTLD_DEFAULT, name) != nullptr; },
+    [](std::size_t) -> void* { return nullptr; },
+    [](void*) {},
+    []() -> std::vector<profile> const& {
+        static std::vector<profile> const none;
+        return none;
+    },
+    []() -> std::vector<standard_procedure> const& {
+        static std::vector<standard_procedure> const none;
+        return none;
+    },
+};
 
 int run(options& o, int, char** argv) {
     if (!o.own_job.empty())
@@ -70,9 +71,11 @@ int run(options& o, int, char** argv) {
 
 } // namespace
 
-int main_of(subject const& about, int argc, char** argv) {
+std::string error_text(ssize_t code) { return tested->error_text(code); }
+
+int main_of(tested_framework const& about, int argc, char** argv) {
     tested = &about;
-    return assay::main_of({about.program, about.about, about.headers, run, [] {}}, argc, argv);
+    return assay::main_of({about_framework, about.program, about.about, about.headers, run, [] {}}, argc, argv);
 }
 
 } // namespace assay::native

@@ -2,16 +2,18 @@
 // --gtest_filter='ofi.ring/*', under the runner --plan=FILE --job=DIR --np=N. See docs/formats.md.
 #pragma once
 #include <string>
+#include <sys/types.h>
 
 namespace assay::native {
 
-struct subject {
+struct tested_framework {
     char const* program; // "assay-ofi"
     char const* about;
-    std::string headers;      // the version that it is built with
-    std::string (*library)(); // the name and version of what is loaded: "libfabric 1.17"
+    std::string headers;                     // the version that it is built with
+    std::string (*library)();                // the name and version of what is loaded: "libfabric 1.17"
+    std::string (*error_text)(ssize_t code); // what a call returned, in the framework's own words
 };
 
-int main_of(subject const& about, int argc, char** argv);
+int main_of(tested_framework const& about, int argc, char** argv);
 
 } // namespace assay::native

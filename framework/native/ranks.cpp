@@ -69,6 +69,9 @@ int start_ranks(int np, char** argv, bool under_runner) {
     return worst;
 }
 
+abandoned::abandoned(int rank, std::source_location where)
+    : end_of_body(nullptr, fmt::format("rank {} left the case while this one waited for it", rank), where) {}
+
 board& board::of_job() {
     static board it = [] {
         auto const [rank, size, descriptor] = what_was_told();
@@ -115,7 +118,7 @@ void board::wait(std::uint64_t until, bool in_case, std::function<void()> const&
             if (turns < 1000) sched_yield();
             else usleep(50); // somebody else is stuck: leave it the core
         }
-        if (in_case && there.at == (serial_ << meeting_bits | left) && there.met < meetings_) throw abandoned{rank};
+        if (in_case && there.at == (serial_ << meeting_bits | left) && there.met < meetings_) throw abandoned(rank);
     }
 }
 

@@ -1,11 +1,14 @@
 // The processes of a job without MPI: copies of this program on one machine, started by the first one, that share a board.
 // On it they exchange addresses and wait for each other, outside of the library under test.
 #pragma once
+#include "framework/check/body.hpp"
+
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <source_location>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,8 +23,8 @@ int own_rank();
 int start_ranks(int np, char** argv, bool under_runner);
 
 // A rank left the case while this one waited for it there.
-struct abandoned {
-    int rank;
+struct abandoned : end_of_body {
+    explicit abandoned(int rank, std::source_location where = std::source_location::current());
 };
 
 // Memory that all ranks of the job share.

@@ -26,10 +26,7 @@ layout const& byte_layout() {
 
 } // namespace
 
-void* memory_of_library(std::size_t) { return nullptr; } // the frameworks have none
-void give_to_library(void*) {}
-
-test_run::test_run(job const& j, planned_case const& planned, recorder& to, memory_pool& pool, int rank_)
+native_run::native_run(job const& j, planned_case const& planned, recorder& to, memory_pool& pool, int rank_)
     : the_job(j),
       rank(rank_),
       size(j.np),
@@ -42,7 +39,7 @@ test_run::test_run(job const& j, planned_case const& planned, recorder& to, memo
         if (planned.test->axes[a].axis == &native::placements()) where_ = native::placements().at(planned.values[a]);
 }
 
-std::size_t test_run::value_of(axis_base const& axis) const {
+std::size_t native_run::value_of(axis_base const& axis) const {
     for (std::size_t a = 0; a < planned_.values.size(); ++a)
         if (planned_.test->axes[a].axis == &axis) return planned_.values[a];
     fmt::print(stderr, "{}: {} asks for its value of {}, which it does not cross\n", program_invocation_short_name,
@@ -50,50 +47,50 @@ std::size_t test_run::value_of(axis_base const& axis) const {
     std::abort();
 }
 
-std::uint64_t test_run::key(int from, int to, int serial) const {
+std::uint64_t native_run::key(int from, int to, int serial) const {
     return message_key(key_, static_cast<std::uint64_t>(from), static_cast<std::uint64_t>(to),
                        static_cast<std::uint64_t>(serial));
 }
 
-buffer& test_run::outgoing(int to, std::size_t bytes, int serial) {
+buffer& native_run::outgoing(int to, std::size_t bytes, int serial) {
     auto& out = buffers_.emplace_back(pool_, findings, byte_layout(), bytes, where_);
     out.fill(key(rank, to, serial));
     return out;
 }
 
-buffer& test_run::incoming(std::size_t bytes) {
+buffer& native_run::incoming(std::size_t bytes) {
     auto& in = buffers_.emplace_back(pool_, findings, byte_layout(), bytes, where_);
     in.poison();
     return in;
 }
 
-buffer& test_run::in_memory(std::span<unsigned char> memory, std::size_t first, std::size_t bytes) {
+buffer& native_run::in_memory(std::span<unsigned char> memory, std::size_t first, std::size_t bytes) {
     auto& in = buffers_.emplace_back(pool_, findings, byte_layout(), bytes, memory, memory.data() + first);
     in.poison();
     return in;
 }
 
-void test_run::expect(buffer& in, int from, std::size_t bytes, int serial, std::source_location where) {
+void native_run::expect(buffer& in, int from, std::size_t bytes, int serial, std::source_location where) {
     in.expect(key(from, rank, serial), bytes, fmt::format("from rank {}", from), where);
 }
 
-bool test_run::check(bool holds, finding kind, std::string const& message, std::source_location where) {
+bool native_run::check(bool holds, finding kind, std::string const& message, std::source_location where) {
     if (!holds) findings.add(kind, message, where);
     return holds;
 }
 
-bool test_run::check(requirement rests_on, bool holds, finding kind, std::string const& message,
-                     std::source_location where) {
+bool native_run::check(requirement rests_on, bool holds, finding kind, std::string const& message,
+                       std::source_location where) {
     if (!holds) findings.add(rests_on, kind, message, where);
     return holds;
 }
 
-bool test_run::ok(ssize_t code, std::source_location where) {
+bool native_run::ok(ssize_t code, std::source_location where) {
     return check(code == 0, finding::return_, fmt::format("{} returned {}", last_call.name, native::error_text(code)),
                  where);
 }
 
-void test_run::unsupported(std::string reason) { throw unsupported_here{std::move(reason)}; }
+void native_run::unsupported(std::string reason) { throw unsupported_here{std::move(reason)}; }
 
 } // namespace assay
 

@@ -1,6 +1,7 @@
 // What the body of a test sees of a job without MPI (as `ofi` or `ucx`): its rank, buffers whose content every rank can compute,
 // and checks that record and go on. Endpoints are the suite's own.
 #pragma once
+#include "framework/check/body.hpp"
 #include "framework/check/buffer.hpp"
 #include "framework/check/data.hpp"
 #include "framework/check/record.hpp"
@@ -14,9 +15,9 @@
 
 namespace assay {
 
-class test_run {
+class native_run : public case_context {
 public:
-    test_run(job const& j, planned_case const& planned, recorder& to, memory_pool& pool, int rank);
+    native_run(job const& j, planned_case const& planned, recorder& to, memory_pool& pool, int rank);
 
     job const& the_job;
     int const rank, size;
@@ -46,10 +47,6 @@ public:
     bool ok(ssize_t code, std::source_location where = std::source_location::current());
 
     [[noreturn]] void unsupported(std::string reason); // leaves the body; before any communication, and on all ranks
-    struct unsupported_here {
-        std::string reason;
-    };
-    struct cannot_go_on {}; // a finding says why
 
 private:
     std::size_t value_of(axis_base const& axis) const;
@@ -65,7 +62,7 @@ private:
 
 namespace assay::native {
 
-// What a call returned, with the framework's own words for it; each suite has its own.
+// What a call returned, in the words of the framework under test.
 std::string error_text(ssize_t code);
 
 // The number of bytes of a message. Any number can be asked for.

@@ -14,8 +14,7 @@ struct job {
     std::string scratch;    // an existing folder that all ranks see, for the files of cases
 };
 
-// Whether the loaded MPI library offers a procedure by this name ("MPI_Session_init"): asked of the dynamic linker, so
-// that one ABI binary can run on a library that lacks it.
+// Of the subject under test (framework/plan/subject.hpp).
 bool has_procedure(char const* name);
 
 } // namespace assay

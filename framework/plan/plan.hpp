@@ -2,8 +2,8 @@
 #pragma once
 #include "framework/plan/names.hpp"
 #include "framework/plan/registry.hpp"
+#include "framework/plan/selection.hpp"
 
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,25 +24,10 @@ struct unsupported_case {
     std::string name, reason;
 };
 
-enum class tier { smoke = 1, quick = 2, standard = 3, full = 99 }; // the strength of the covering array
-tier tier_named(std::string const& name);
-
-struct selection {
-    assay::tier tier = assay::tier::quick;
-    std::string profile; // "" or the name of one (framework/plan/profile.hpp)
-    pick suites;
-    std::map<std::string, pick> axes; // by name of the axis
-    std::vector<std::string> selects; // globs; ^ excludes; a plain name comes from the full product
-    std::size_t most = 10'000'000;    // cases: the product of all axes of all tests fits no memory
-};
-
 struct plan {
     std::vector<planned_case> cases;
     std::vector<unsupported_case> unsupported;
 };
-
-// Whether the selection may reach a case of this test: by its suites and by how its globs begin.
-bool may_reach(selection const& what, test const& t);
 
 // Throws wrong_use for an unknown suite, axis, value, profile, a plain name that is no case, and for too many cases.
 plan make_plan(selection const& what, job const& j);

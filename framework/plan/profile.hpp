@@ -18,7 +18,7 @@ struct profile {
 // mpi-3.1 … mpi-5.0: what this version of MPI says. Of the axes, the values that need no newer procedure; of the tests,
 // those whose requirements are that old. A test that also names newer requirements is in it when these are about values
 // that fall away: such a value needs one of their procedures.
-std::vector<profile> const& profiles();                // each program has its own
+std::vector<profile> const& profiles();                // of the subject under test (framework/plan/subject.hpp)
 profile const& profile_named(std::string const& name); // throws wrong_use
 
 struct standard_procedure {

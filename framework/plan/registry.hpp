@@ -11,8 +11,15 @@
 
 namespace assay {
 
-// What a body sees: framework/mpi/run.hpp, as `mpi`; framework/native/run.hpp, as `ofi` or `ucx`, in the programs that know no MPI.
-class test_run;
+// What a body sees. Each program has its own class of it: test_run (framework/mpi/run.hpp), as `mpi`, and native_run
+// (framework/native/run.hpp), as `ofi` or `ucx`, in the programs that know no MPI.
+class case_context {
+protected:
+    case_context() = default;
+    ~case_context() = default;
+    case_context(case_context const&) = default;
+    case_context& operator=(case_context const&) = default;
+};
 
 struct requirements {
     std::vector<requirement> list;
@@ -41,7 +48,12 @@ inline needs needs_procedures(std::vector<char const*> names) {
 
 // The body runs before MPI_Init, in a job of its own: see framework/mpi/own_job.hpp. It crosses neither communicators nor datatypes.
 struct own_job {};
-struct thread_unsafe {}; // the body must not run in several threads at once
+// Under --threads the body runs in several threads of a process at once. It uses nothing that a process has once, such as the
+// names of predefined objects, settings, or memory to its limit; what all its threads make at once are objects of their own.
+struct thread_safe {};
+// The body attaches a buffer for buffered sends of its own, of which a process has one (section 3.6): its threads take turns.
+// Not where test_run::attach_buffer does it, which shares one among the threads.
+struct uses_attached_buffer {};
 // The body starts threads of its own with test_run::in_threads, up to `most` at once: it needs MPI_THREAD_MULTIPLE.
 struct own_threads {
     int most;
@@ -77,17 +89,19 @@ struct test {
     std::vector<axis_use> axes;
     std::vector<constraint> constraints;
     std::vector<needs> conditions;
-    bool thread_safe = true;
-    int own_threads = 1; // that the body runs at most; more than 1: it needs MPI_THREAD_MULTIPLE
+    bool thread_safe = false;
+    bool threads_in_turns = false; // one after the other
+    int own_threads = 1;           // that the body runs at most; more than 1: it needs MPI_THREAD_MULTIPLE
     bool own_communicator = false;
     bool own_job = false;
     std::string remark;
     char const* file = "";
     int line = 0;
-    void (*body)(test_run&) = nullptr;
+    void (*body)(case_context&) = nullptr;
 
     template <class... Part>
-    test(char const* suite_, char const* name_, char const* file_, int line_, void (*body_)(test_run&), Part... part)
+    test(char const* suite_, char const* name_, char const* file_, int line_, void (*body_)(case_context&),
+         Part... part)
         : suite(suite_), name(name_), file(file_), line(line_), body(body_) {
         (take(part), ...);
     }
@@ -97,15 +111,10 @@ private:
     void take(axes_of_test const& a) { axes = a.axes; }
     void take(constraint const& c) { constraints.push_back(c); }
     void take(needs const& n) { conditions.push_back(n); }
-    void take(thread_unsafe) { thread_safe = false; }
-    void take(assay::own_threads t) {
-        thread_safe = false;
-        own_threads = t.most;
-    }
-    void take(assay::own_job) {
-        thread_safe = false;
-        own_job = true;
-    }
+    void take(assay::thread_safe) { thread_safe = true; }
+    void take(uses_attached_buffer) { threads_in_turns = true; }
+    void take(assay::own_threads t) { own_threads = t.most; }
+    void take(assay::own_job) { own_job = true; }
     void take(wildcards) { own_communicator = true; }
     void take(note const& n) { remark = n.text; }
 };
@@ -119,9 +128,11 @@ struct register_test {
 
 } // namespace assay
 
-#define ASSAY_TEST(suite_, name_, ...) ASSAY_TEST_THAT_SEES(mpi, suite_, name_, __VA_ARGS__)
-#define ASSAY_TEST_THAT_SEES(run_, suite_, name_, ...)                                                                 \
-    static void body_##suite_##_##name_(::assay::test_run& run_);                                                      \
-    static ::assay::register_test const test_##suite_##_##name_(                                                       \
-        ::assay::test(#suite_, #name_, __FILE__, __LINE__, body_##suite_##_##name_, __VA_ARGS__));                     \
-    static void body_##suite_##_##name_([[maybe_unused]] ::assay::test_run& run_)
+#define ASSAY_TEST(suite_, name_, ...) ASSAY_TEST_THAT_SEES(::assay::test_run, mpi, suite_, name_, __VA_ARGS__)
+// The body is a function by itself in the binary: the runner reads from its call graph which procedures a test calls.
+#define ASSAY_TEST_THAT_SEES(class_, run_, suite_, name_, ...)                                                         \
+    [[gnu::noinline, gnu::used]] static void body_##suite_##_##name_(class_& run_);                                    \
+    static ::assay::register_test const test_##suite_##_##name_(::assay::test(                                         \
+        #suite_, #name_, __FILE__, __LINE__,                                                                           \
+        [](::assay::case_context& c) { body_##suite_##_##name_(static_cast<class_&>(c)); }, __VA_ARGS__));             \
+    static void body_##suite_##_##name_([[maybe_unused]] class_& run_)

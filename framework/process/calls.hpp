@@ -16,10 +16,42 @@ inline void entering(char const* name) {
     last_call.name = name;
     last_call.inside = true;
 }
-inline int returned(int code) {
+template <class Result> Result returned(Result result) {
     last_call.inside = false;
-    return code;
+    return result;
 }
+
+// While it lives, the framework calls for purposes of its own, such as the text of an error. After that the last call is again
+// the one before: findings are about the calls of the test.
+class calls_of_the_framework {
+public:
+    calls_of_the_framework() : name_(last_call.name), inside_(last_call.inside) {}
+    ~calls_of_the_framework() {
+        last_call.name = name_;
+        last_call.inside = inside_;
+    }
+    calls_of_the_framework(calls_of_the_framework const&) = delete;
+    calls_of_the_framework& operator=(calls_of_the_framework const&) = delete;
+
+private:
+    char const* name_;
+    bool inside_;
+};
+
+// A thread of a case beside the main one holds it for as long as it runs. The main thread then waits in pthread_join, so a rank
+// that is asked where it is stuck looks for a thread that is inside a call.
+class thread_of_case {
+public:
+    thread_of_case();
+    ~thread_of_case();
+    thread_of_case(thread_of_case const&) = delete;
+    thread_of_case& operator=(thread_of_case const&) = delete;
+
+private:
+    int slot_; // -1: more threads than there are slots, so nobody finds this one
+};
+// The system's number (gettid(2)) of a thread of the case that is inside a call, 0 if there is none. Async-signal-safe.
+int thread_inside_a_call();
 
 // Stands for a procedure that the header of the library lacks (mpi_calls.hpp). Its arguments are compiled, not evaluated.
 template <class... Argument> int unevaluated(Argument&&...);

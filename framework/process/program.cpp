@@ -189,6 +189,7 @@ bool run_cases(std::vector<planned_case> cases, std::size_t first, options const
 }
 
 int main_of(program const& p, int argc, char** argv) {
+    set_subject(p.tested);
     options o;
     bool lists_tests = false;
     testing::InitGoogleTest(&argc, argv);

@@ -1,7 +1,8 @@
 // What every program of tests is: options, lists, GoogleTest running the cases of a plan. What the cases are about, such as
-// an MPI library, the program says itself. docs/formats.md section 2.
+// an MPI library, the program hands to main_of. docs/formats.md section 2.
 #pragma once
 #include "framework/plan/plan.hpp"
+#include "framework/plan/subject.hpp"
 
 #include <functional>
 #include <string>
@@ -19,11 +20,12 @@ struct options {
 };
 
 struct program {
+    subject const& tested;
     char const* name; // "assay-suite"
     char const* about;
     std::string standard;                        // that its headers follow: "5.0"
     int (*run)(options&, int argc, char** argv); // the cases; its result is the exit code
-    void (*give_up)();                           // behind wrong use that was found late, when other ranks wait
+    void (*give_up)();                           // after wrong use that was found late, when other ranks wait
 };
 
 // main of the program. Whatever is wrong with the arguments is one sentence and exit code 2.

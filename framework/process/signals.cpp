@@ -37,6 +37,12 @@ std::atomic<bool> normal_exit{false};
 std::atomic<bool> said{false}; // only the first cause of death is told
 pid_t own_pid = 0;             // a forked child of the library is not this rank
 
+// From exit() on: its code, and the call in which it was called. What exit handlers call says nothing of why they run.
+std::atomic<bool> exiting{false};
+int exit_code = 0;
+char const* exit_call = "";
+bool exit_inside = false;
+
 // Text built with async-signal-safe means only (signal-safety(7)).
 class safe_line {
 public:
@@ -108,7 +114,9 @@ char const* signal_name(int number) {
 }
 
 void call_and_stack(safe_line& line, void* context) {
-    line << "\"call\":\"" << last_call.name << "\",\"in_mpi\":" << (last_call.inside ? "true" : "false") << ",";
+    char const* const call = exiting ? exit_call : last_call.name;
+    bool const inside = exiting ? exit_inside : last_call.inside;
+    line << "\"call\":\"" << call << "\",\"in_mpi\":" << (inside ? "true" : "false") << ",";
     line.stack(context);
     line << "}\n";
 }
@@ -159,10 +167,21 @@ void on_fatal(int number, siginfo_t*, void* context) {
     raise(number);
 }
 
-// The system asks any thread when the main one has another signal to take, as that which makes it yield.
+std::atomic<pid_t> asked{0}; // a thread of the case that is to answer for the main one
+
+// The system asks any thread when the main one has another signal to take, as that which makes it yield. The main one answers,
+// unless it is in no call while another thread of the case is: that one then is what the case waits for.
 void on_question(int number, siginfo_t*, void* context) {
     int const saved = errno;
-    if (gettid() != own_pid) {
+    pid_t const self = gettid();
+    if (self == own_pid) {
+        pid_t const stuck = last_call.inside || exiting ? 0 : thread_inside_a_call();
+        asked = stuck;
+        if (stuck != 0 && tgkill(own_pid, stuck, number) == 0) {
+            errno = saved;
+            return;
+        }
+    } else if (self != asked.exchange(0)) {
         tgkill(own_pid, own_pid, number);
         errno = saved;
         return;
@@ -207,7 +226,7 @@ void watch_for_death() {
     action.sa_flags |= SA_RESTART;
     sigaction(SIGUSR2, &action, nullptr);
     static bool const once = [] {
-        std::atexit([] { tell_exit(0, false); }); // exit() does not tell its handlers the code
+        std::atexit([] { tell_exit(exit_code, exiting); }); // by return from main, the code is not known
         return true;
     }();
     (void)once;
@@ -238,6 +257,18 @@ void watch_runner() {
 }
 
 } // namespace assay
+
+// exit runs handlers of libraries first, which may call anything and may never come back.
+extern "C" __attribute__((noreturn)) void exit(int code) {
+    if (getpid() == assay::own_pid && !assay::exiting) {
+        assay::exit_code = code;
+        assay::exit_call = assay::last_call.name;
+        assay::exit_inside = assay::last_call.inside;
+        assay::exiting = true;
+    }
+    reinterpret_cast<void (*)(int)>(dlsym(RTLD_NEXT, "exit"))(code);
+    __builtin_unreachable();
+}
 
 // _exit runs no handlers, so it is noticed here: the dynamic linker finds this definition before the C library's.
 // The attribute is spelled as in unistd.h: [[noreturn]] would be another one that the first declaration lacks.

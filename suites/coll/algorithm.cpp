@@ -8,8 +8,6 @@
 #include <fmt/format.h>
 #include <optional>
 
-#include "mpi_calls.hpp"
-
 namespace assay::coll {
 namespace {
 

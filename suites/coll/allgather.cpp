@@ -2,8 +2,6 @@
 #include "suites/coll/algorithm.hpp"
 #include "suites/coll/collective.hpp"
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::coll;
 
@@ -14,7 +12,7 @@ ASSAY_TEST(coll, allgather,
            over(only(forms(), [](form f) { return f != form::w; }), axis_use{&starts()}, axis_use{&in_place_axis()},
                 axis_use{&block_axis()}, axis_use{&ignored_axis()}, communicators::usable(), datatypes::all(),
                 counts::ladder(), placements::all()),
-           in_place_needs_intra(), block_fits_type(), fits_memory(true)) {
+           in_place_needs_intra(), block_fits_type(), fits_memory(true), thread_safe{}) {
     auto const f = mpi.at(forms());
     ignored const other(mpi);
     bool const in_place = mpi.at(in_place_axis());
@@ -53,7 +51,7 @@ ASSAY_TEST(coll, allgather_algorithms, requirements{"coll.algorithms"},
                 only(block_axis(), [](bool contiguous) { return !contiguous; }),
                 only(ignored_axis(), [](bool garbage) { return !garbage; }), algorithm_comms(), algorithm_types(),
                 algorithm_counts()),
-           in_place_needs_intra(), thread_unsafe{}) {
+           in_place_needs_intra()) {
     chosen_algorithm chosen(mpi, started(mpi, mpi.at(forms()) == form::plain ? "allgather" : "allgatherv"));
     body_coll_allgather(chosen.run());
 }

@@ -2,8 +2,6 @@
 #include "suites/coll/algorithm.hpp"
 #include "suites/coll/operation.hpp"
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::coll;
 
@@ -13,7 +11,7 @@ ASSAY_TEST(coll, allreduce,
                         "coll.large_count"},
            over(reducing(), axis_use{&starts()}, axis_use{&in_place_axis()}, communicators::usable(), datatypes::all(),
                 counts::ladder(), placements::all()),
-           reducible(), in_place_needs_intra(), fits_memory(false)) {
+           reducible(), in_place_needs_intra(), fits_memory(false), thread_safe{}) {
     case_op const op(mpi, mpi.at(starts()).large);
     bool const in_place = mpi.at(in_place_axis());
     auto& out = mpi.unfilled(in_place ? 0 : mpi.elements);
@@ -34,7 +32,7 @@ ASSAY_TEST(
     over(axis_use{&algorithms()},
          only(operations(), [](operation const& op) { return op.kind == op_kind::sum || op.kind == op_kind::affine; }),
          algorithm_starts(), axis_use{&in_place_axis()}, algorithm_comms(), algorithm_types(), algorithm_counts()),
-    reducible(), in_place_needs_intra(), thread_unsafe{}) {
+    reducible(), in_place_needs_intra()) {
     chosen_algorithm chosen(mpi, started(mpi, "allreduce"), mpi.at(operations()).kind == op_kind::affine);
     body_coll_allreduce(chosen.run());
 }

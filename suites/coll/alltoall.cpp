@@ -2,8 +2,6 @@
 #include "suites/coll/algorithm.hpp"
 #include "suites/coll/collective.hpp"
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::coll;
 
@@ -12,7 +10,7 @@ ASSAY_TEST(coll, alltoall,
                         "coll.intercommunicator.all", "coll.nonblocking", "coll.persistent", "coll.large_count"},
            over(axis_use{&forms()}, axis_use{&starts()}, axis_use{&in_place_axis()}, axis_use{&ignored_axis()},
                 communicators::usable(), datatypes::all(), counts::ladder(), placements::all()),
-           in_place_needs_intra(), fits_memory(true)) {
+           in_place_needs_intra(), fits_memory(true), thread_safe{}) {
     auto const f = mpi.at(forms());
     ignored const other(mpi);
     bool const in_place = mpi.at(in_place_axis());
@@ -57,7 +55,7 @@ ASSAY_TEST(coll, alltoall_algorithms, requirements{"coll.algorithms"},
                 algorithm_starts(), axis_use{&in_place_axis()},
                 only(ignored_axis(), [](bool garbage) { return !garbage; }), algorithm_comms(), algorithm_types(),
                 algorithm_counts()),
-           in_place_needs_intra(), thread_unsafe{}) {
+           in_place_needs_intra()) {
     chosen_algorithm chosen(mpi, started(mpi, mpi.at(forms()) == form::plain ? "alltoall"
                                               : mpi.at(forms()) == form::w   ? "alltoallw"
                                                                              : "alltoallv"));

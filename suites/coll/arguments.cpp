@@ -7,8 +7,6 @@
 #include <fmt/format.h>
 #include <numeric>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 
 namespace {
@@ -138,7 +136,8 @@ axis<wrong> const wrongs(
 
 ASSAY_TEST(coll, no_data, requirements{"coll.no_data"}, over(axis_use{&empty_calls}, some_comms()),
            where(empty_calls, comm_axis(),
-                 [](nothing const& n, communicator const& c) { return !n.intra_only || c.kind == comm_kind::intra; })) {
+                 [](nothing const& n, communicator const& c) { return !n.intra_only || c.kind == comm_kind::intra; }),
+           thread_safe{}) {
     std::vector<int> const zeros(static_cast<std::size_t>(std::max(mpi.size, mpi.remote_size)), 0);
     std::vector<MPI_Datatype> const types(zeros.size(), MPI_INT);
     int const root = !mpi.inter ? mpi.size - 1 : mpi.side == 1 ? 0 : mpi.rank == 0 ? MPI_ROOT : MPI_PROC_NULL;
@@ -148,7 +147,8 @@ ASSAY_TEST(coll, no_data, requirements{"coll.no_data"}, over(axis_use{&empty_cal
 ASSAY_TEST(coll, bottom, requirements{"coll.bottom"},
            over(axis_use{&moves},
                 only(comm_axis(), [](communicator const& c) { return c.name == "world" || c.name == "reversed"; }),
-                only(count_ladder(), [](count_value const& c) { return c.n == 1 || c.n == 17 || c.n == 65536; }))) {
+                only(count_ladder(), [](count_value const& c) { return c.n == 1 || c.n == 17 || c.n == 65536; })),
+           thread_safe{}) {
     static constexpr int poison = -77;
     auto const n = static_cast<std::size_t>(mpi.size);
     std::size_t const m = mpi.elements;
@@ -189,7 +189,8 @@ ASSAY_TEST(coll, wrong_arguments, requirements{"coll.wrong_arguments"},
            over(axis_use{&wrongs},
                 only(comm_axis(), [](communicator const& c) { return c.name == "world" || c.name == "inter_halved"; })),
            where(wrongs, comm_axis(),
-                 [](wrong const& w, communicator const& c) { return w.inter == (c.kind == comm_kind::inter); })) {
+                 [](wrong const& w, communicator const& c) { return w.inter == (c.kind == comm_kind::inter); }),
+           thread_safe{}) {
     auto const& w = mpi.at(wrongs);
     int a[4] = {1, 2, 3, 4}, b[4] = {5, 6, 7, 8};
     erroneous_from_here();

@@ -6,8 +6,6 @@
 #include <chrono>
 #include <sched.h>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::coll;
 
@@ -17,7 +15,8 @@ constexpr auto moment = std::chrono::milliseconds(2); // far longer than a messa
 
 ASSAY_TEST(coll, barrier,
            requirements{"coll.barrier", "coll.barrier.intercommunicator", "coll.nonblocking", "coll.persistent"},
-           over(small_starts(), axis_use{&roots()}, communicators::usable()), note{"the root comes late"}) {
+           over(small_starts(), axis_use{&roots()}, communicators::usable()), note{"the root comes late"},
+           thread_safe{}) {
     auto const late = root_of(mpi);
     // On an intercommunicator only the other group has to wait for the late process, and messages only go there.
     bool const waits = late.other_side && !late.here;
@@ -46,7 +45,7 @@ ASSAY_TEST(coll, barrier,
 }
 
 ASSAY_TEST(coll, barrier_algorithms, requirements{"coll.algorithms"},
-           over(axis_use{&algorithms()}, algorithm_starts(), axis_use{&roots()}, algorithm_comms()), thread_unsafe{}) {
+           over(axis_use{&algorithms()}, algorithm_starts(), axis_use{&roots()}, algorithm_comms())) {
     chosen_algorithm chosen(mpi, started(mpi, "barrier"));
     body_coll_barrier(chosen.run());
 }

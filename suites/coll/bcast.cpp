@@ -2,8 +2,6 @@
 #include "suites/coll/algorithm.hpp"
 #include "suites/coll/collective.hpp"
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::coll;
 
@@ -12,7 +10,7 @@ ASSAY_TEST(coll, bcast,
                         "coll.persistent", "coll.large_count"},
            over(axis_use{&starts()}, axis_use{&roots()}, axis_use{&block_axis()}, communicators::usable(),
                 datatypes::all(), counts::ladder(), placements::all()),
-           block_fits_type(), fits_memory(false)) {
+           block_fits_type(), fits_memory(false), thread_safe{}) {
     auto const root = root_of(mpi);
     auto& data = mpi.unfilled(mpi.elements);
     block const described(mpi, mpi.elements, mpi.at(block_axis()) && !root.here);
@@ -29,8 +27,7 @@ ASSAY_TEST(coll, bcast,
 ASSAY_TEST(coll, bcast_algorithms, requirements{"coll.algorithms"},
            over(axis_use{&algorithms()}, algorithm_starts(), axis_use{&roots()},
                 only(block_axis(), [](bool contiguous) { return !contiguous; }), algorithm_comms(), algorithm_types(),
-                algorithm_counts()),
-           thread_unsafe{}) {
+                algorithm_counts())) {
     chosen_algorithm chosen(mpi, started(mpi, "bcast"));
     body_coll_bcast(chosen.run());
 }

@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 #include <sched.h>
 
-#include "mpi_calls.hpp"
-
 namespace assay::coll {
 axis<start> const& starts() {
     using enum start::way;

@@ -9,8 +9,6 @@
 #include <fmt/format.h>
 #include <stdexcept>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 
 namespace {
@@ -214,7 +212,7 @@ axis<call> const calls("call", {{{"allreduce", "", "MPI_Allreduce", nullptr}, ca
 ASSAY_TEST(coll, fortran_types, requirements{"coll.op.fortran", "coll.op.fortran_loc", "coll.op.f90"},
            over(axis_use{&calls}, axis_use{&types}, axis_use{&ops},
                 only(comm_axis(), [](communicator const& c) { return c.name == "world"; })),
-           where(types, ops, [](type_entry const& t, op_entry const& o) { return allowed(o, t); })) {
+           where(types, ops, [](type_entry const& t, op_entry const& o) { return allowed(o, t); }), thread_safe{}) {
     auto const& t = mpi.at(types);
     auto const& o = mpi.at(ops);
     auto const type = t.handle();

@@ -4,8 +4,6 @@
 
 #include <array>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::coll;
 
@@ -86,7 +84,8 @@ ASSAY_TEST(coll, layouts, requirements{"coll.signature", "coll.type_maps"},
            over(axis_use{&moves}, axis_use{&turns}, axis_use{&starts()}, axis_use{&roots()},
                 only(comm_axis(), [](communicator const& c) { return c.name == "world" || c.name == "reversed"; }),
                 only(type_axis(), [](datatype const& t) { return t.name == "int" || t.name == "double"; }),
-                only(count_ladder(), [](count_value const& c) { return c.n <= 1 || c.n == 17 || c.n == 8192; }))) {
+                only(count_ladder(), [](count_value const& c) { return c.n <= 1 || c.n == 17 || c.n == 8192; })),
+           thread_safe{}) {
     auto const how = mpi.at(moves);
     auto const turn = mpi.at(turns);
     int const way = turn == 3 ? 3 * mpi.rank : mpi.rank + turn, n = mpi.size;

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::coll;
 
@@ -257,7 +255,7 @@ ASSAY_TEST(coll, neighbor_allgather,
                         "neighbor.persistent", "coll.large_count"},
            over(only(forms(), [](form f) { return f != form::w; }), axis_use{&starts()}, communicators::topologies(),
                 datatypes::all(), algorithm_counts(), placements::all()),
-           fits_memory(true)) {
+           fits_memory(true), thread_safe{}) {
     gather_from_neighbours(mpi, mpi.at(forms()), of_catalogue(mpi));
 }
 
@@ -267,7 +265,7 @@ ASSAY_TEST(coll, neighbor_alltoall,
                         "neighbor.dist_graph.order", "neighbor.nonblocking", "neighbor.persistent", "coll.large_count"},
            over(axis_use{&forms()}, axis_use{&starts()}, communicators::topologies(), datatypes::all(),
                 algorithm_counts(), placements::all()),
-           fits_memory(true)) {
+           fits_memory(true), thread_safe{}) {
     exchange_with_neighbours(mpi, mpi.at(forms()), of_catalogue(mpi));
 }
 
@@ -278,7 +276,8 @@ ASSAY_TEST(coll, neighbor_topology,
                 only(comm_axis(), [](communicator const& c) { return c.name == "world"; }),
                 only(type_axis(), [](datatype const& t) { return t.name == "int" || t.name == "vector_int"; }),
                 only(count_ladder(), [](count_value const& c) { return c.n == 0 || c.n == 17 || c.n == 65536; })),
-           where(kinds, forms(), [](pattern p, form f) { return p == pattern::alltoall || f != form::w; })) {
+           where(kinds, forms(), [](pattern p, form f) { return p == pattern::alltoall || f != form::w; }),
+           thread_safe{}) {
     auto const& t = mpi.at(topologies);
     MPI_Comm comm = made(mpi, t);
     int const members = t.how == topology::maker::cart && t.dims(mpi.size).empty() ? 1 : mpi.size;
@@ -297,8 +296,7 @@ ASSAY_TEST(coll, neighbor_topology,
 ASSAY_TEST(coll, neighbor_algorithms, requirements{"coll.algorithms"},
            over(axis_use{&algorithms()}, axis_use{&kinds}, axis_use{&forms()}, algorithm_starts(),
                 communicators::cartesian(), algorithm_types(), algorithm_counts()),
-           where(kinds, forms(), [](pattern p, form f) { return p == pattern::alltoall || f != form::w; }),
-           thread_unsafe{}) {
+           where(kinds, forms(), [](pattern p, form f) { return p == pattern::alltoall || f != form::w; })) {
     auto const f = mpi.at(forms());
     auto const* const letter = f == form::plain ? "" : f == form::w ? "w" : "v";
     bool const gathers = mpi.at(kinds) == pattern::allgather;

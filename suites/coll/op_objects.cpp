@@ -10,8 +10,6 @@
 #include <atomic>
 #include <fmt/format.h>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 
 namespace {
@@ -94,11 +92,9 @@ ASSAY_TEST(coll, user_function,
            requirements{"coll.op.user_length", "coll.op.user_datatype", "coll.op.rank_order", "coll.op.widths",
                         "coll.op.commutative_user", "coll.op.free"},
            over(axis_use{&calls}, axis_use{&creators}, axis_use{&commutes}, axis_use{&lengths},
-                only(comm_axis(),
-                     [](communicator const& c) {
-                         return c.name == "world" || c.name == "reversed" || c.name == "self";
-                     })),
-           thread_unsafe{}) {
+                only(comm_axis(), [](communicator const& c) {
+                    return c.name == "world" || c.name == "reversed" || c.name == "self";
+                }))) {
     bool const commute = mpi.at(commutes);
     auto const c = mpi.at(calls);
     int const n = static_cast<int>(mpi.at(lengths)), root = mpi.size - 1;
@@ -209,7 +205,7 @@ axis<pairing> const pairings(
 } // namespace
 
 // Wrong use: nothing is promised, but a library that notices says so with an error class and leaves the output alone.
-ASSAY_TEST(coll, op_forbidden, requirements{"coll.op.forbidden"}, over(axis_use{&pairings})) {
+ASSAY_TEST(coll, op_forbidden, requirements{"coll.op.forbidden"}, over(axis_use{&pairings}), thread_safe{}) {
     auto const& p = mpi.at(pairings);
     std::vector<double> in(64, 1.5), inout(64, 2.5);
     auto const before = in;
@@ -224,7 +220,7 @@ ASSAY_TEST(coll, op_forbidden, requirements{"coll.op.forbidden"}, over(axis_use{
 }
 
 ASSAY_TEST(coll, op_commutative, requirements{"coll.op.commutative"},
-           over(only(comm_axis(), [](communicator const& c) { return c.name == "world"; }))) {
+           over(only(comm_axis(), [](communicator const& c) { return c.name == "world"; })), thread_safe{}) {
     named_op const all[] = {{"MPI_MAX", MPI_MAX},   {"MPI_MIN", MPI_MIN},       {"MPI_SUM", MPI_SUM},
                             {"MPI_PROD", MPI_PROD}, {"MPI_LAND", MPI_LAND},     {"MPI_BAND", MPI_BAND},
                             {"MPI_LOR", MPI_LOR},   {"MPI_BOR", MPI_BOR},       {"MPI_LXOR", MPI_LXOR},

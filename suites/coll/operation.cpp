@@ -3,8 +3,6 @@
 #include <array>
 #include <atomic>
 
-#include "mpi_calls.hpp"
-
 namespace assay::coll {
 namespace {
 

@@ -11,8 +11,6 @@
 #include <numeric>
 #include <sched.h>
 
-#include "mpi_calls.hpp"
-
 namespace assay::coll {
 namespace {
 
@@ -253,7 +251,7 @@ void finish_all(test_run& mpi, finish how, std::vector<MPI_Request>& requests) {
 
 ASSAY_TEST(coll, outstanding,
            requirements{"coll.nonblocking.many", "coll.nonblocking.completion", "coll.nonblocking.independent"},
-           over(axis_use{&finishes}, axis_use{&numbers}, plain_intra(), integers(), some_sizes())) {
+           over(axis_use{&finishes}, axis_use{&numbers}, plain_intra(), integers(), some_sizes()), thread_safe{}) {
     std::vector<MPI_Request> requests;
     auto operations = initiated(mpi, mpi.at(numbers), requests);
     finish_all(mpi, mpi.at(finishes), requests);
@@ -274,7 +272,7 @@ axis<meanwhile> const meanwhiles(
 ASSAY_TEST(coll, meanwhile,
            requirements{"coll.nonblocking.interleaved", "coll.nonblocking.messages", "coll.nonblocking.mixed",
                         "coll.nonblocking.progress"},
-           over(axis_use{&meanwhiles}, plain_intra(), integers(), some_sizes())) {
+           over(axis_use{&meanwhiles}, plain_intra(), integers(), some_sizes()), thread_safe{}) {
     auto const how = mpi.at(meanwhiles);
     int const next = (mpi.rank + 1) % mpi.size, before = (mpi.rank + mpi.size - 1) % mpi.size, tag = mpi.tag();
     auto& sent = mpi.outgoing(next);
@@ -326,7 +324,7 @@ ASSAY_TEST(coll, meanwhile,
 
 // A receive from anybody with any tag must not catch what belongs to a collective operation (section 6.1).
 ASSAY_TEST(coll, any_message, requirements{"coll.messages.separate"}, over(plain_intra(), integers(), some_sizes()),
-           wildcards{}) {
+           wildcards{}, thread_safe{}) {
     int const next = (mpi.rank + 1) % mpi.size, before = (mpi.rank + mpi.size - 1) % mpi.size, tag = mpi.tag();
     auto& sent = mpi.outgoing(next);
     auto& received = mpi.incoming();
@@ -361,7 +359,7 @@ ASSAY_TEST(coll, any_message, requirements{"coll.messages.separate"}, over(plain
 
 // Operations on different communicators may be initiated in different order by different processes (section 6.14).
 ASSAY_TEST(coll, two_communicators, requirements{"coll.order.communicators"},
-           over(plain_intra(), integers(), some_sizes())) {
+           over(plain_intra(), integers(), some_sizes()), thread_safe{}) {
     MPI_Comm other = MPI_COMM_NULL;
     mpi.ok(MPI_Comm_dup(mpi.comm, &other));
     mpi.ok(MPI_Comm_set_errhandler(other, MPI_ERRORS_RETURN));
@@ -394,7 +392,8 @@ ASSAY_TEST(coll, overlapping_groups, requirements{"coll.order.overlapping"},
            over(only(comm_axis(), [](communicator const& c) { return c.name == "world"; }), integers(), some_sizes()),
            needs{[](job const& j) {
                return j.np >= 3 ? "" : "needs at least 3 ranks; this job has " + std::to_string(j.np);
-           }}) {
+           }},
+           thread_safe{}) {
     MPI_Group all = MPI_GROUP_NULL;
     mpi.ok(MPI_Comm_group(mpi.comm, &all));
     struct link {
@@ -439,7 +438,8 @@ axis<starting> const
 ASSAY_TEST(coll, persistent_starts,
            requirements{"coll.persistent.order", "coll.persistent.inactive", "coll.persistent.repeated",
                         "coll.persistent.unused"},
-           over(axis_use{&startings}, plain_intra(), integers(), some_sizes()), needs_procedures({"MPI_Bcast_init"})) {
+           over(axis_use{&startings}, plain_intra(), integers(), some_sizes()), needs_procedures({"MPI_Bcast_init"}),
+           thread_safe{}) {
     constexpr int n = numbered::kinds, rounds = 3;
     std::list<numbered> operations;
     std::vector<MPI_Request> requests(n + 1, MPI_REQUEST_NULL);
@@ -501,7 +501,7 @@ void add(void* in, void* inout, int* length, MPI_Datatype*) {
 
 // Objects may be freed while an operation that uses them is pending: it completes normally (section 2.5.1).
 ASSAY_TEST(coll, free_pending, requirements{"coll.pending.free"},
-           over(axis_use{&freeds}, plain_intra(), integers(), some_sizes())) {
+           over(axis_use{&freeds}, plain_intra(), integers(), some_sizes()), thread_safe{}) {
     auto const what = mpi.at(freeds);
     MPI_Comm comm = MPI_COMM_NULL;
     MPI_Datatype pair = MPI_DATATYPE_NULL;

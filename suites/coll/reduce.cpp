@@ -3,8 +3,6 @@
 #include "suites/coll/algorithm.hpp"
 #include "suites/coll/operation.hpp"
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::coll;
 
@@ -15,7 +13,7 @@ ASSAY_TEST(coll, reduce,
            over(reducing(), axis_use{&starts()}, axis_use{&roots()}, axis_use{&in_place_axis()},
                 axis_use{&ignored_axis()}, communicators::usable(), datatypes::all(), counts::ladder(),
                 placements::all()),
-           reducible(), in_place_needs_intra(), fits_memory(false)) {
+           reducible(), in_place_needs_intra(), fits_memory(false), thread_safe{}) {
     case_op const op(mpi, mpi.at(starts()).large);
     auto const root = root_of(mpi);
     ignored const other(mpi);
@@ -43,7 +41,7 @@ ASSAY_TEST(coll, reduce_algorithms, requirements{"coll.algorithms"},
                 algorithm_starts(), axis_use{&roots()}, axis_use{&in_place_axis()},
                 only(ignored_axis(), [](bool garbage) { return !garbage; }), algorithm_comms(), algorithm_types(),
                 algorithm_counts()),
-           reducible(), in_place_needs_intra(), thread_unsafe{}) {
+           reducible(), in_place_needs_intra()) {
     chosen_algorithm chosen(mpi, started(mpi, "reduce"), mpi.at(operations()).kind == op_kind::affine);
     body_coll_reduce(chosen.run());
 }
@@ -60,9 +58,11 @@ ASSAY_TEST(coll, reduce_local,
            requirements{"coll.reduce_local", "coll.op.predefined", "coll.op.user", "coll.op.commutative",
                         "coll.large_count"},
            over(reducing(), axis_use{&widths}, datatypes::all(), counts::ladder(), placements::all()), reducible(),
-           where(type_axis(), count_ladder(), [](datatype const& type, count_value const& count) {
-               return count.of(type.map) * static_cast<std::size_t>(std::abs(type.map.extent())) <= 16u << 20;
-           })) {
+           where(type_axis(), count_ladder(),
+                 [](datatype const& type, count_value const& count) {
+                     return count.of(type.map) * static_cast<std::size_t>(std::abs(type.map.extent())) <= 16u << 20;
+                 }),
+           thread_safe{}) {
     bool const large = mpi.at(widths);
     case_op const op(mpi, large);
     reduction const data(op.op, *mpi.type_entry, mpi.key(0, mpi.rank, 0, mpi.rank, 0), 2);

@@ -2,8 +2,6 @@
 #include "suites/coll/algorithm.hpp"
 #include "suites/coll/operation.hpp"
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::coll;
 
@@ -34,7 +32,7 @@ ASSAY_TEST(coll, reduce_scatter,
                         "coll.persistent", "coll.large_count"},
            over(axis_use{&parts}, reducing(), axis_use{&starts()}, axis_use{&in_place_axis()}, communicators::usable(),
                 datatypes::all(), counts::ladder(), placements::all()),
-           reducible(), in_place_needs_intra(), fits_memory(true)) {
+           reducible(), in_place_needs_intra(), fits_memory(true), thread_safe{}) {
     case_op const op(mpi, mpi.at(starts()).large);
     bool const in_place = mpi.at(in_place_axis()), uneven = mpi.at(parts);
     auto const counts = block_counts(mpi, uneven);
@@ -67,7 +65,7 @@ ASSAY_TEST(
     over(axis_use{&algorithms()}, axis_use{&parts},
          only(operations(), [](operation const& op) { return op.kind == op_kind::sum || op.kind == op_kind::affine; }),
          algorithm_starts(), axis_use{&in_place_axis()}, algorithm_comms(), algorithm_types(), algorithm_counts()),
-    reducible(), in_place_needs_intra(), thread_unsafe{}) {
+    reducible(), in_place_needs_intra()) {
     chosen_algorithm chosen(mpi, started(mpi, mpi.at(parts) ? "reduce_scatter" : "reduce_scatter_block"),
                             mpi.at(operations()).kind == op_kind::affine);
     body_coll_reduce_scatter(chosen.run());
@@ -94,7 +92,8 @@ ASSAY_TEST(coll, reduce_scatter_empty, requirements{"coll.reduce_scatter.empty",
            over(axis_use{&givers}, axis_use{&starts()}, axis_use{&in_place_axis()},
                 only(comm_axis(), [](communicator const& c) { return c.name == "world" || c.name == "reversed"; }),
                 only(type_axis(), [](datatype const& t) { return t.name == "int"; }),
-                only(count_ladder(), [](count_value const& c) { return c.n == 1 || c.n == 17 || c.n == 65536; }))) {
+                only(count_ladder(), [](count_value const& c) { return c.n == 1 || c.n == 17 || c.n == 65536; })),
+           thread_safe{}) {
     auto const which = mpi.at(givers);
     std::vector<int> counts;
     for (int i = 0; i < mpi.size; ++i)

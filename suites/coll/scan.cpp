@@ -2,8 +2,6 @@
 #include "suites/coll/algorithm.hpp"
 #include "suites/coll/operation.hpp"
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::coll;
 
@@ -19,7 +17,7 @@ ASSAY_TEST(coll, scan,
            over(axis_use{&kinds}, reducing(), axis_use{&starts()}, axis_use{&in_place_axis()},
                 axis_use{&ignored_axis()}, communicators::intra(), datatypes::all(), counts::ladder(),
                 placements::all()),
-           reducible(), fits_memory(false)) {
+           reducible(), fits_memory(false), thread_safe{}) {
     case_op const op(mpi, mpi.at(starts()).large);
     ignored const other(mpi);
     bool const in_place = mpi.at(in_place_axis()), exclusive = mpi.at(kinds), nothing = exclusive && mpi.rank == 0;
@@ -52,7 +50,7 @@ ASSAY_TEST(
          algorithm_starts(), axis_use{&in_place_axis()}, only(ignored_axis(), [](bool garbage) { return !garbage; }),
          only(comm_axis(), [](communicator const& c) { return c.name == "world" || c.name == "reversed"; }),
          algorithm_types(), algorithm_counts()),
-    reducible(), thread_unsafe{}) {
+    reducible()) {
     chosen_algorithm chosen(mpi, started(mpi, mpi.at(kinds) ? "exscan" : "scan"),
                             mpi.at(operations()).kind == op_kind::affine);
     body_coll_scan(chosen.run());

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 
 namespace {
@@ -37,7 +35,7 @@ bool same_members(processes a, processes b) {
 
 ASSAY_TEST(comm, accessors,
            requirements{"comm.size", "comm.rank", "comm.test_inter", "comm.remote_size", "comm.size.inter"},
-           over(communicators::usable())) {
+           over(communicators::usable()), thread_safe{}) {
     int size = -7, rank = -7, flag = -7;
     mpi.ok(MPI_Comm_size(mpi.comm, &size));
     mpi.ok(MPI_Comm_rank(mpi.comm, &rank));
@@ -51,7 +49,7 @@ ASSAY_TEST(comm, accessors,
     expect_number(mpi, remote, mpi.remote_size, "MPI_Comm_remote_size");
 }
 
-ASSAY_TEST(comm, predefined, requirements{"comm.world", "comm.self"}, over(world_only())) {
+ASSAY_TEST(comm, predefined, requirements{"comm.world", "comm.self"}, over(world_only()), thread_safe{}) {
     processes everybody;
     for (int process = 0; process < mpi.the_job.np; ++process) everybody.push_back(process);
     expect_communicator(mpi, MPI_COMM_WORLD, everybody, {}, "MPI_COMM_WORLD");
@@ -69,9 +67,11 @@ ASSAY_TEST(comm, compare,
                         "comm.compare.inter"},
            over(axis_use{&others}, communicators::usable()),
            // What comes from a session must not meet what does not in one call (section 11.3).
-           where(others, comm_axis(), [](other with, communicator const& c) {
-               return c.name != "create_from_group" || (with != other::self && with != other::world);
-           })) {
+           where(others, comm_axis(),
+                 [](other with, communicator const& c) {
+                     return c.name != "create_from_group" || (with != other::self && with != other::world);
+                 }),
+           thread_safe{}) {
     auto const local = local_of(mpi), remote = remote_of(mpi);
     auto other_local = local, other_remote = remote;
     bool same_object = false;

@@ -8,8 +8,6 @@
 #include <fmt/format.h>
 #include <map>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 
 namespace {
@@ -104,7 +102,7 @@ axis_use kinds() {
 ASSAY_TEST(comm, attr_store,
            requirements{"attr.set_get", "attr.absent", "attr.set.replaces", "attr.delete", "attr.keyval.valid",
                         "attr.keyval.free", "attr.per_communicator"},
-           over(kinds()), thread_unsafe{}) {
+           over(kinds())) {
     journal seen, other_seen;
     int key = make_key(mpi, seen), other = make_key(mpi, other_seen);
     mpi.check(key != other, finding::value, fmt::format("two keys have the same value {}", key));
@@ -153,7 +151,7 @@ ASSAY_TEST(comm, attr_store,
 ASSAY_TEST(comm, attr_copy,
            requirements{"attr.copy.called", "attr.copy.arguments", "attr.copy.value", "attr.copy.flag_false",
                         "attr.delete.on_free"},
-           over(axis_use{&duplications()}, kinds()), thread_unsafe{}) {
+           over(axis_use{&duplications()}, kinds())) {
     journal kept, changed, dropped;
     changed.add = 5;
     dropped.pass_on = false;
@@ -202,7 +200,7 @@ ASSAY_TEST(comm, attr_copy,
 
 // The callbacks that MPI brings along, and those of MPI-1 with their old names.
 ASSAY_TEST(comm, attr_predefined_callbacks, requirements{"attr.dup_fn", "attr.null_copy_fn", "attr.null_delete_fn"},
-           over(axis_use{&duplications()}, kinds())) {
+           over(axis_use{&duplications()}, kinds()), thread_safe{}) {
     int passing = MPI_KEYVAL_INVALID, staying = MPI_KEYVAL_INVALID;
     mpi.ok(MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, &passing, nullptr));
     mpi.ok(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &staying, nullptr));
@@ -224,7 +222,7 @@ ASSAY_TEST(comm, attr_predefined_callbacks, requirements{"attr.dup_fn", "attr.nu
 
 // A key that is freed stays in use where it is in use: callbacks go on to be called.
 ASSAY_TEST(comm, attr_key_freed, requirements{"attr.keyval.free.in_use", "attr.keyval.free"},
-           over(axis_use{&duplications()}, kinds()), thread_unsafe{}) {
+           over(axis_use{&duplications()}, kinds())) {
     journal seen;
     int key = make_key(mpi, seen);
     MPI_Comm base = MPI_COMM_NULL;
@@ -246,8 +244,7 @@ ASSAY_TEST(comm, attr_key_freed, requirements{"attr.keyval.free.in_use", "attr.k
 ASSAY_TEST(comm, attr_idup_moment, requirements{"comm.idup.moment"},
            over(only(duplications(),
                      [](duplication d) { return d == duplication::idup || d == duplication::idup_with_info; }),
-                kinds()),
-           thread_unsafe{}) {
+                kinds())) {
     journal seen;
     int key = make_key(mpi, seen), late = make_key(mpi, seen);
     MPI_Comm base = MPI_COMM_NULL, copy = MPI_COMM_NULL;
@@ -277,8 +274,7 @@ axis<maker> const makers("made_by", {{{"split", "", "MPI_Comm_split", nullptr}, 
                                      {{"cart_create", "", "MPI_Cart_create", nullptr}, maker::cart_create}});
 } // namespace
 
-ASSAY_TEST(comm, attr_not_inherited, requirements{"attr.not_inherited"}, over(axis_use{&makers}, few()),
-           thread_unsafe{}) {
+ASSAY_TEST(comm, attr_not_inherited, requirements{"attr.not_inherited"}, over(axis_use{&makers}, few())) {
     journal seen;
     int key = make_key(mpi, seen);
     MPI_Comm base = MPI_COMM_NULL, made = MPI_COMM_NULL;
@@ -316,7 +312,7 @@ axis<failing> const failings("fails",
 } // namespace
 
 ASSAY_TEST(comm, attr_callback_fails, requirements{"attr.copy.failure", "attr.delete.failure"},
-           over(axis_use{&failings}, world_only()), thread_unsafe{}) {
+           over(axis_use{&failings}, world_only())) {
     journal seen;
     int key = make_key(mpi, seen);
     MPI_Comm base = MPI_COMM_NULL, copy = MPI_COMM_NULL;
@@ -357,7 +353,7 @@ ASSAY_TEST(comm, attr_callback_fails, requirements{"attr.copy.failure", "attr.de
 
 // Many keys at one communicator, each process with values of its own.
 ASSAY_TEST(comm, attr_many, requirements{"attr.keyval.unique", "attr.set_get", "attr.local"},
-           over(axis_use{&duplications()}, kinds())) {
+           over(axis_use{&duplications()}, kinds()), thread_safe{}) {
     constexpr int many = 100;
     std::vector<int> keys(many, MPI_KEYVAL_INVALID);
     MPI_Comm base = MPI_COMM_NULL;
@@ -385,7 +381,7 @@ ASSAY_TEST(comm, attr_many, requirements{"attr.keyval.unique", "attr.set_get", "
 }
 
 // Keys that are none.
-ASSAY_TEST(comm, attr_invalid_key, requirements{"attr.keyval.invalid"}, over(world_only())) {
+ASSAY_TEST(comm, attr_invalid_key, requirements{"attr.keyval.invalid"}, over(world_only()), thread_safe{}) {
     void* value = nullptr;
     int flag = 0;
     auto const noticed = [&](int code, char const* call) {
@@ -409,7 +405,7 @@ int old_delete(MPI_Comm from, int key, void* value, void* extra) { return on_del
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 ASSAY_TEST(comm, attr_deprecated, requirements{"attr.deprecated", "attr.deprecated.callbacks"}, over(kinds()),
-           needs_procedures({"MPI_Keyval_create", "MPI_Attr_put"}), thread_unsafe{}) {
+           needs_procedures({"MPI_Keyval_create", "MPI_Attr_put"})) {
     journal seen;
     seen.add = 3;
     int key = MPI_KEYVAL_INVALID, passing = MPI_KEYVAL_INVALID, staying = MPI_KEYVAL_INVALID;
@@ -471,7 +467,7 @@ predefined attribute_at(int i) {
 ASSAY_TEST(comm, attr_environment,
            requirements{"env.attr.present", "env.attr.tag_ub", "env.attr.io", "env.attr.wtime_is_global",
                         "env.attr.universe_size", "env.attr.lastusedcode", "env.attr.same_everywhere"},
-           over(axis_use{&attributes}, world_only())) {
+           over(axis_use{&attributes}, world_only()), thread_safe{}) {
     auto const [key, name, always] = attribute_at(mpi.at(attributes));
     int* value = nullptr;
     int flag = -7;
@@ -510,7 +506,7 @@ ASSAY_TEST(comm, attr_environment,
 }
 
 // The largest tag that the library names is a tag.
-ASSAY_TEST(comm, attr_tag_ub, requirements{"env.attr.tag_ub.usable"}, over(world_only())) {
+ASSAY_TEST(comm, attr_tag_ub, requirements{"env.attr.tag_ub.usable"}, over(world_only()), thread_safe{}) {
     int* largest = nullptr;
     int flag = 0;
     mpi.ok(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &largest, &flag));
@@ -528,7 +524,7 @@ ASSAY_TEST(comm, attr_tag_ub, requirements{"env.attr.tag_ub.usable"}, over(world
 }
 
 // MPI_Comm_disconnect deletes attributes as MPI_Comm_free does.
-ASSAY_TEST(comm, attr_disconnect, requirements{"attr.delete.on_disconnect"}, over(kinds()), thread_unsafe{}) {
+ASSAY_TEST(comm, attr_disconnect, requirements{"attr.delete.on_disconnect"}, over(kinds())) {
     journal seen;
     int key = make_key(mpi, seen);
     MPI_Comm comm = MPI_COMM_NULL;

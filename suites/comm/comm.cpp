@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "mpi_calls.hpp"
-
 namespace assay {
 
 std::string text(std::vector<int> const& numbers) { return fmt::format("({})", fmt::join(numbers, " ")); }

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 
 namespace {
@@ -95,14 +93,14 @@ void make(test_run& mpi, creation how) {
 ASSAY_TEST(comm, create,
            requirements{"comm.create.group", "comm.create.disjoint", "comm.create.not_a_member",
                         "comm.create_group.members_only", "comm.create_group.not_a_member"},
-           over(axis_use{&creations}, axis_use{&groups}, few())) {
+           over(axis_use{&creations}, axis_use{&groups}, few()), thread_safe{}) {
     make(mpi, mpi.at(creations));
 }
 
 ASSAY_TEST(comm, create_from_group,
            requirements{"comm.create_from_group.group", "comm.create_from_group.empty",
                         "comm.create_from_group.errhandler", "comm.create_from_group.stringtag"},
-           over(axis_use{&groups}, few()), needs_procedures({"MPI_Comm_create_from_group"})) {
+           over(axis_use{&groups}, few()), needs_procedures({"MPI_Comm_create_from_group"}), thread_safe{}) {
     make(mpi, creation::create_from_group);
 }
 
@@ -116,7 +114,7 @@ axis<part> const parts("keep", {{{"all", "", "both groups whole", nullptr}, part
 } // namespace
 
 ASSAY_TEST(comm, create_inter, requirements{"comm.create.inter", "comm.create.inter.empty"},
-           over(axis_use{&parts}, communicators::inter())) {
+           over(axis_use{&parts}, communicators::inter()), thread_safe{}) {
     auto const how = mpi.at(parts);
     auto const kept = [how](int size, int side) {
         auto ranks = all_ranks(size);
@@ -144,7 +142,7 @@ ASSAY_TEST(comm, create_inter, requirements{"comm.create.inter", "comm.create.in
 }
 
 // The tag of MPI_Comm_create_group is none of a message: a message under way with the same tag stays what it is.
-ASSAY_TEST(comm, create_group_tag, requirements{"comm.create_group.tag"}, over(few())) {
+ASSAY_TEST(comm, create_group_tag, requirements{"comm.create_group.tag"}, over(few()), thread_safe{}) {
     int const to = (mpi.rank + 1) % mpi.size, from = (mpi.rank - 1 + mpi.size) % mpi.size;
     int const out = 1000 + mpi.rank;
     int in = -7;

@@ -4,8 +4,6 @@
 #include <array>
 #include <fmt/format.h>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 
 namespace {
@@ -16,7 +14,7 @@ void count_errors(MPI_Comm*, int*, ...) { ++times_called; }
 } // namespace
 
 ASSAY_TEST(comm, dup, requirements{"comm.dup.group", "comm.idup", "comm.dup_with_info"},
-           over(axis_use{&duplications()}, communicators::usable())) {
+           over(axis_use{&duplications()}, communicators::usable()), thread_safe{}) {
     MPI_Comm copy = duplicate(mpi, mpi.at(duplications()), mpi.comm);
     int result = -7;
     if (!mpi.check(copy != MPI_COMM_NULL, finding::value, "the duplicate is MPI_COMM_NULL")) return;
@@ -29,7 +27,7 @@ ASSAY_TEST(comm, dup, requirements{"comm.dup.group", "comm.idup", "comm.dup_with
 // Messages with the same source, destination and tag: only the context tells them apart. Receives are posted in the
 // order opposite to that of the sends, so that a library that mixes the contexts up cannot get it right.
 ASSAY_TEST(comm, dup_context, requirements{"comm.dup.context"},
-           over(axis_use{&duplications()}, communicators::usable())) {
+           over(axis_use{&duplications()}, communicators::usable()), thread_safe{}) {
     MPI_Comm copy = duplicate(mpi, mpi.at(duplications()), mpi.comm);
     if (!mpi.check(copy != MPI_COMM_NULL, finding::value, "the duplicate is MPI_COMM_NULL")) return;
     // Everybody to everybody: on an intercommunicator the groups may be of different sizes.
@@ -62,7 +60,7 @@ ASSAY_TEST(comm, dup_context, requirements{"comm.dup.context"},
 }
 
 // A duplicate may be made while messages of the original are under way.
-ASSAY_TEST(comm, dup_pending, requirements{"comm.dup.pending"}, over(axis_use{&duplications()}, few())) {
+ASSAY_TEST(comm, dup_pending, requirements{"comm.dup.pending"}, over(axis_use{&duplications()}, few()), thread_safe{}) {
     int const to = (mpi.rank + 1) % mpi.size, from = (mpi.rank - 1 + mpi.size) % mpi.size;
     int const out = 500 + mpi.rank;
     int in = -7;
@@ -76,8 +74,7 @@ ASSAY_TEST(comm, dup_pending, requirements{"comm.dup.pending"}, over(axis_use{&d
     free_communicator(mpi, copy);
 }
 
-ASSAY_TEST(comm, dup_errhandler, requirements{"comm.dup.errhandler"}, over(axis_use{&duplications()}, few()),
-           thread_unsafe{}) {
+ASSAY_TEST(comm, dup_errhandler, requirements{"comm.dup.errhandler"}, over(axis_use{&duplications()}, few())) {
     MPI_Errhandler mine = MPI_ERRHANDLER_NULL, found = MPI_ERRHANDLER_NULL;
     MPI_Comm base = MPI_COMM_NULL;
     mpi.ok(MPI_Comm_dup(mpi.comm, &base));
@@ -99,8 +96,8 @@ ASSAY_TEST(comm, dup_errhandler, requirements{"comm.dup.errhandler"}, over(axis_
 }
 
 // A duplicate of a duplicate of…: each has a context, and none is used up by what was freed.
-ASSAY_TEST(comm, dup_many, requirements{"comm.dup.context", "comm.free.reuse"},
-           over(axis_use{&duplications()}, few())) {
+ASSAY_TEST(comm, dup_many, requirements{"comm.dup.context", "comm.free.reuse"}, over(axis_use{&duplications()}, few()),
+           thread_safe{}) {
     auto const how = mpi.at(duplications());
     constexpr int alive = 40, rounds = 60;
     std::vector<MPI_Comm> copies;
@@ -128,7 +125,7 @@ ASSAY_TEST(comm, dup_many, requirements{"comm.dup.context", "comm.free.reuse"},
 }
 
 // Two nonblocking duplications at once, completed in the other order.
-ASSAY_TEST(comm, idup_overlap, requirements{"comm.idup.overlap"}, over(few())) {
+ASSAY_TEST(comm, idup_overlap, requirements{"comm.idup.overlap"}, over(few()), thread_safe{}) {
     MPI_Comm first = MPI_COMM_NULL, second = MPI_COMM_NULL;
     MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     mpi.ok(MPI_Comm_idup(mpi.comm, &first, &requests[0]));

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 
 namespace {
@@ -25,7 +23,7 @@ axis<ending> const endings("call", {{{"free", "", "MPI_Comm_free", nullptr}, end
 } // namespace
 
 ASSAY_TEST(comm, free_pending, requirements{"comm.free.handle", "comm.free.pending", "comm.free.inactive"},
-           over(axis_use{&pendings}, few())) {
+           over(axis_use{&pendings}, few()), thread_safe{}) {
     int const to = (mpi.rank + 1) % mpi.size, from = (mpi.rank - 1 + mpi.size) % mpi.size;
     MPI_Comm copy = MPI_COMM_NULL;
     mpi.ok(MPI_Comm_dup(mpi.comm, &copy));
@@ -64,7 +62,7 @@ ASSAY_TEST(comm, free_pending, requirements{"comm.free.handle", "comm.free.pendi
 }
 
 ASSAY_TEST(comm, free_parent, requirements{"comm.free.parent", "comm.disconnect"},
-           over(axis_use{&endings}, communicators::usable())) {
+           over(axis_use{&endings}, communicators::usable()), thread_safe{}) {
     MPI_Comm parent = MPI_COMM_NULL, child = MPI_COMM_NULL;
     mpi.ok(MPI_Comm_dup(mpi.comm, &parent));
     mpi.ok(MPI_Comm_dup(parent, &child));

@@ -8,8 +8,6 @@
 #include <array>
 #include <fmt/format.h>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 
 namespace {
@@ -108,7 +106,7 @@ std::vector<std::vector<std::array<int, 3>>> range_lists(int n) {
 
 ASSAY_TEST(comm, group_sets,
            requirements{"group.union", "group.intersection", "group.difference", "group.set.empty", "group.foreign"},
-           over(axis_use{&set_calls}, few())) {
+           over(axis_use{&set_calls}, few()), thread_safe{}) {
     family const all(mpi);
     for (std::size_t a = 0; a < all.groups.size(); ++a)
         for (std::size_t b = 0; b < all.groups.size(); ++b) {
@@ -149,7 +147,7 @@ ASSAY_TEST(comm, group_sets,
 }
 
 ASSAY_TEST(comm, group_compare, requirements{"group.compare.ident", "group.compare.similar", "group.compare.unequal"},
-           over(few())) {
+           over(few()), thread_safe{}) {
     family const all(mpi), again(mpi); // the same groups, made anew
     for (std::size_t a = 0; a < all.groups.size(); ++a)
         for (std::size_t b = 0; b < all.groups.size(); ++b) {
@@ -178,7 +176,8 @@ ASSAY_TEST(comm, group_compare, requirements{"group.compare.ident", "group.compa
 }
 
 ASSAY_TEST(comm, group_translate,
-           requirements{"group.translate", "group.translate.undefined", "group.translate.proc_null"}, over(few())) {
+           requirements{"group.translate", "group.translate.undefined", "group.translate.proc_null"}, over(few()),
+           thread_safe{}) {
     family const all(mpi);
     for (std::size_t a = 0; a < all.groups.size(); ++a)
         for (std::size_t b = 0; b < all.groups.size(); ++b) {
@@ -216,7 +215,7 @@ ASSAY_TEST(comm, group_translate,
 ASSAY_TEST(comm, group_select,
            requirements{"group.incl", "group.incl.none", "group.excl", "group.excl.none", "group.range_incl",
                         "group.range_excl", "group.range.stride"},
-           over(axis_use{&selections}, few())) {
+           over(axis_use{&selections}, few()), thread_safe{}) {
     auto const how = mpi.at(selections);
     auto const base = local_of(mpi);
     int const n = std::min(mpi.size, most);
@@ -266,7 +265,7 @@ ASSAY_TEST(comm, group_select,
     }
 }
 
-ASSAY_TEST(comm, group_empty, requirements{"group.empty", "group.size"}, over(world_only())) {
+ASSAY_TEST(comm, group_empty, requirements{"group.empty", "group.size"}, over(world_only()), thread_safe{}) {
     expect_group(mpi, MPI_GROUP_EMPTY, {}, "MPI_GROUP_EMPTY");
     int result = -7;
     mpi.ok(MPI_Group_compare(MPI_GROUP_EMPTY, MPI_GROUP_EMPTY, &result));
@@ -276,10 +275,12 @@ ASSAY_TEST(comm, group_empty, requirements{"group.empty", "group.size"}, over(wo
 
 ASSAY_TEST(comm, group_of_comm,
            requirements{"group.comm_group", "comm.remote_group", "comm.group.inter", "group.size", "group.rank"},
-           over(only(comm_axis(), [](communicator const& c) {
-               // Its group comes from a session: it must not meet that of MPI_COMM_WORLD in one call (section 11.3).
-               return c.kind != comm_kind::null && c.name != "create_from_group";
-           }))) {
+           over(only(comm_axis(),
+                     [](communicator const& c) {
+                         // Its group comes from a session: it must not meet that of MPI_COMM_WORLD in one call (section 11.3).
+                         return c.kind != comm_kind::null && c.name != "create_from_group";
+                     })),
+           thread_safe{}) {
     group_handle local, remote;
     mpi.ok(MPI_Comm_group(mpi.comm, local.address()));
     expect_group(mpi, local, local_of(mpi), "MPI_Comm_group");
@@ -289,7 +290,7 @@ ASSAY_TEST(comm, group_of_comm,
 }
 
 // A group that was freed, or whose origin was freed, is still what communicators made from it consist of.
-ASSAY_TEST(comm, group_free, requirements{"group.free.handle", "group.free.in_use"}, over(few())) {
+ASSAY_TEST(comm, group_free, requirements{"group.free.handle", "group.free.in_use"}, over(few()), thread_safe{}) {
     auto base = local_of(mpi);
     MPI_Comm copy = MPI_COMM_NULL, made = MPI_COMM_NULL;
     MPI_Group group = MPI_GROUP_NULL;
@@ -305,7 +306,7 @@ ASSAY_TEST(comm, group_free, requirements{"group.free.handle", "group.free.in_us
 }
 
 // A process makes groups that it does not belong to, and processes make different ones: all of it is local.
-ASSAY_TEST(comm, group_foreign, requirements{"group.foreign", "group.rank"}, over(few())) {
+ASSAY_TEST(comm, group_foreign, requirements{"group.foreign", "group.rank"}, over(few()), thread_safe{}) {
     auto base = local_of(mpi);
     int const next = (mpi.rank + 1) % mpi.size;
     group_handle const alone(subgroup(mpi, mpi.comm, {next}));
@@ -326,7 +327,7 @@ axis<misuse> const
 } // namespace
 
 ASSAY_TEST(comm, group_misuse, requirements{"group.select.distinct", "group.select.valid", "group.range.stride_zero"},
-           over(axis_use{&misuses}, world_only())) {
+           over(axis_use{&misuses}, world_only()), thread_safe{}) {
     group_handle whole;
     mpi.ok(MPI_Comm_group(mpi.comm, whole.address()));
     int twice[] = {0, 0}, beyond[] = {mpi.size};

@@ -6,8 +6,6 @@
 #include <fmt/format.h>
 #include <string_view>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 
 namespace {
@@ -102,7 +100,7 @@ void communicate(test_run& mpi, MPI_Comm comm) {
 } // namespace
 
 ASSAY_TEST(comm, hint, requirements{"comm.info.ignored", "comm.info.assertions", "comm.info.reported", "info.freed"},
-           over(axis_use{&hints}, axis_use{&givings}, few())) {
+           over(axis_use{&hints}, axis_use{&givings}, few()), thread_safe{}) {
     auto const given = mpi.at(hints);
     MPI_Comm comm = with_hint(mpi, given, mpi.at(givings));
     if (!mpi.check(comm != MPI_COMM_NULL, finding::value, "the communicator with the hint is MPI_COMM_NULL")) return;
@@ -124,7 +122,7 @@ ASSAY_TEST(comm, hint, requirements{"comm.info.ignored", "comm.info.assertions",
 
 // Setting one hint leaves the others, and what MPI_Comm_get_info gives is a copy.
 ASSAY_TEST(comm, hint_others_stay, requirements{"comm.info.others_stay", "comm.info.own_object"},
-           over(axis_use{&hints}, few())) {
+           over(axis_use{&hints}, few()), thread_safe{}) {
     auto const given = mpi.at(hints);
     MPI_Comm comm = with_hint(mpi, given, giving::set_info);
     MPI_Info before = MPI_INFO_NULL, after = MPI_INFO_NULL, other = MPI_INFO_NULL;
@@ -146,7 +144,7 @@ ASSAY_TEST(comm, hint_others_stay, requirements{"comm.info.others_stay", "comm.i
 
 // Hints do not pass to duplicates (since MPI-4.0): an assertion made for one communicator must not bind another.
 ASSAY_TEST(comm, hint_not_inherited, requirements{"comm.info.not_inherited"},
-           over(axis_use{&hints}, axis_use{&duplications()}, world_only())) {
+           over(axis_use{&hints}, axis_use{&duplications()}, world_only()), thread_safe{}) {
     if (followed_version() < 40) mpi.unsupported("before MPI-4.0 duplicates inherited hints");
     auto const given = mpi.at(hints);
     MPI_Comm base = with_hint(mpi, given, giving::set_info);

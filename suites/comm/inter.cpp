@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 
 namespace {
@@ -62,7 +60,7 @@ MPI_Comm make_side(test_run& mpi, grouping how, sides const& s) {
 
 ASSAY_TEST(comm, intercomm_create,
            requirements{"comm.intercomm_create", "comm.intercomm_create.leader", "comm.intercomm_create.peer"},
-           over(axis_use{&groupings}, axis_use{&leaders}, world_only()), enough_ranks()) {
+           over(axis_use{&groupings}, axis_use{&leaders}, world_only()), enough_ranks(), thread_safe{}) {
     auto const how = mpi.at(groupings);
     auto const s = divide(how, mpi.size, mpi.rank);
     if (s.here.empty()) return;
@@ -93,7 +91,7 @@ ASSAY_TEST(comm, intercomm_create_from_empty, requirements{"comm.intercomm_creat
 
 ASSAY_TEST(comm, intercomm_create_from_groups, requirements{"comm.intercomm_create_from_groups"},
            over(axis_use{&groupings}, axis_use{&leaders}, world_only()), enough_ranks(),
-           needs_procedures({"MPI_Intercomm_create_from_groups"})) {
+           needs_procedures({"MPI_Intercomm_create_from_groups"}), thread_safe{}) {
     auto const s = divide(mpi.at(groupings), mpi.size, mpi.rank);
     if (s.here.empty()) return;
     bool const last = mpi.at(leaders) == leader::last;
@@ -119,7 +117,7 @@ axis<order> const orders("high", {{{"side1", "", "side 1 is high: behind side 0"
 
 ASSAY_TEST(comm, merge,
            requirements{"comm.merge.order", "comm.merge.arbitrary", "comm.merge.errhandler", "dynamic.merge"},
-           over(axis_use{&orders}, communicators::inter())) {
+           over(axis_use{&orders}, communicators::inter()), thread_safe{}) {
     auto const how = mpi.at(orders);
     auto const local = local_of(mpi), remote = remote_of(mpi);
     auto const append = [](processes first, processes const& second) {

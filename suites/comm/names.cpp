@@ -4,8 +4,6 @@
 #include <cstring>
 #include <fmt/format.h>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 
 namespace {
@@ -32,7 +30,7 @@ void expect_name(test_run& mpi, MPI_Comm comm, std::string const& expected, std:
 
 } // namespace
 
-ASSAY_TEST(comm, name_predefined, requirements{"name.predefined", "name.max"}, over(world_only())) {
+ASSAY_TEST(comm, name_predefined, requirements{"name.predefined", "name.max"}, over(world_only()), thread_safe{}) {
     expect_name(mpi, MPI_COMM_WORLD, "MPI_COMM_WORLD", "MPI_COMM_WORLD");
     expect_name(mpi, MPI_COMM_SELF, "MPI_COMM_SELF", "MPI_COMM_SELF");
     if (followed_version() >= 30) // before, the standard did not say how long names may be
@@ -40,14 +38,14 @@ ASSAY_TEST(comm, name_predefined, requirements{"name.predefined", "name.max"}, o
                   fmt::format("MPI_MAX_OBJECT_NAME is {}, less than 64", MPI_MAX_OBJECT_NAME));
 }
 
-ASSAY_TEST(comm, name_null, requirements{"name.null"}, over(world_only())) {
+ASSAY_TEST(comm, name_null, requirements{"name.null"}, over(world_only()), thread_safe{}) {
     if (followed_version() < 41) mpi.unsupported("before MPI-4.1 MPI_COMM_NULL had no name");
     expect_name(mpi, MPI_COMM_NULL, "MPI_COMM_NULL", "MPI_COMM_NULL");
 }
 
 ASSAY_TEST(comm, name,
            requirements{"name.empty", "name.set", "name.replaced", "name.copied", "name.leading", "name.local"},
-           over(few())) {
+           over(few()), thread_safe{}) {
     MPI_Comm copy = MPI_COMM_NULL;
     mpi.ok(MPI_Comm_dup(mpi.comm, &copy));
     expect_name(mpi, copy, "", "a new communicator");
@@ -67,7 +65,7 @@ ASSAY_TEST(comm, name,
     free_communicator(mpi, copy);
 }
 
-ASSAY_TEST(comm, name_longest, requirements{"name.max", "name.truncated"}, over(world_only())) {
+ASSAY_TEST(comm, name_longest, requirements{"name.max", "name.truncated"}, over(world_only()), thread_safe{}) {
     MPI_Comm copy = MPI_COMM_NULL;
     mpi.ok(MPI_Comm_dup(mpi.comm, &copy));
     std::string longest;
@@ -80,7 +78,8 @@ ASSAY_TEST(comm, name_longest, requirements{"name.max", "name.truncated"}, over(
     free_communicator(mpi, copy);
 }
 
-ASSAY_TEST(comm, name_not_inherited, requirements{"name.not_inherited"}, over(axis_use{&duplications()}, few())) {
+ASSAY_TEST(comm, name_not_inherited, requirements{"name.not_inherited"}, over(axis_use{&duplications()}, few()),
+           thread_safe{}) {
     MPI_Comm base = MPI_COMM_NULL;
     mpi.ok(MPI_Comm_dup(mpi.comm, &base));
     mpi.ok(MPI_Comm_set_name(base, "original"));
@@ -94,7 +93,7 @@ ASSAY_TEST(comm, name_not_inherited, requirements{"name.not_inherited"}, over(ax
 }
 
 // A name given by MPI does not prevent another.
-ASSAY_TEST(comm, name_of_world, requirements{"name.predefined.replaced"}, over(world_only()), thread_unsafe{}) {
+ASSAY_TEST(comm, name_of_world, requirements{"name.predefined.replaced"}, over(world_only())) {
     mpi.ok(MPI_Comm_set_name(MPI_COMM_WORLD, "everybody"));
     expect_name(mpi, MPI_COMM_WORLD, "everybody", "MPI_COMM_WORLD with a name of its own");
     mpi.ok(MPI_Comm_set_name(MPI_COMM_WORLD, "MPI_COMM_WORLD"));

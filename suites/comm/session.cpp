@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 
 namespace {
@@ -16,8 +14,7 @@ axis<process_set> const sets("set", {{{"world", "", "mpi://WORLD", nullptr}, pro
 } // namespace
 
 ASSAY_TEST(comm, session_group, requirements{"group.from_session", "group.from_session.invalid"},
-           over(axis_use{&sets}, world_only()), needs_procedures({"MPI_Session_init", "MPI_Group_from_session_pset"}),
-           thread_unsafe{}) {
+           over(axis_use{&sets}, world_only()), needs_procedures({"MPI_Session_init", "MPI_Group_from_session_pset"})) {
     auto const which = mpi.at(sets);
     char const* const name = which == process_set::world  ? "mpi://WORLD"
                              : which == process_set::self ? "mpi://SELF"

@@ -7,8 +7,6 @@
 #include <cstring>
 #include <fmt/format.h>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 
 namespace {
@@ -53,10 +51,13 @@ processes selected(processes const& old, int color, rule color_of, rule key_of, 
 ASSAY_TEST(comm, split,
            requirements{"comm.split.color", "comm.split.key", "comm.split.ties", "comm.split.undefined",
                         "comm.split.inter", "comm.split.inter.one_sided"},
-           over(axis_use{&colors}, axis_use{&keys}, only(comm_axis(), [](communicator const& c) {
-                    return c.name == "world" || c.name == "reversed" || c.name == "odd_even" ||
-                           c.name == "inter_halved" || c.name == "inter_zero_rest";
-                }))) {
+           over(axis_use{&colors}, axis_use{&keys},
+                only(comm_axis(),
+                     [](communicator const& c) {
+                         return c.name == "world" || c.name == "reversed" || c.name == "odd_even" ||
+                                c.name == "inter_halved" || c.name == "inter_zero_rest";
+                     })),
+           thread_safe{}) {
     int const np = mpi.the_job.np, me = own_process();
     auto const color_of = mpi.at(colors), key_of = mpi.at(keys);
     int const color = color_of(me, np);
@@ -124,7 +125,7 @@ processes look_at_split(test_run& mpi, MPI_Comm made, rule key_of, std::string c
 } // namespace
 
 ASSAY_TEST(comm, split_type, requirements{"comm.split_type.shared", "comm.split_type.key", "comm.split_type.undefined"},
-           over(axis_use{&ways}, axis_use{&keys}, few())) {
+           over(axis_use{&ways}, axis_use{&keys}, few()), thread_safe{}) {
     int const np = mpi.the_job.np, me = own_process();
     auto const key_of = mpi.at(keys);
     auto const how = mpi.at(ways);
@@ -166,7 +167,8 @@ ASSAY_TEST(comm, split_guided,
            requirements{"comm.split_type.guided.null", "comm.split_type.guided.shared",
                         "comm.split_type.guided.offered", "comm.split_type.key"},
            over(axis_use{&guided_types}, axis_use{&guides}, only(keys, [](rule r) { return r(0, 2) != r(1, 2); }),
-                few())) {
+                few()),
+           thread_safe{}) {
     int const type = mpi.at(guided_types) ? MPI_COMM_TYPE_RESOURCE_GUIDED : MPI_COMM_TYPE_HW_GUIDED;
     char const* const named = mpi.at(guided_types) ? "MPI_COMM_TYPE_RESOURCE_GUIDED" : "MPI_COMM_TYPE_HW_GUIDED";
     int const np = mpi.the_job.np, me = own_process();
@@ -200,7 +202,7 @@ ASSAY_TEST(comm, split_guided,
 
 ASSAY_TEST(comm, split_hw_unguided,
            requirements{"comm.split_type.hw_unguided.subset", "comm.split_type.hw_unguided.info"}, over(few()),
-           needs_procedures({"MPI_Session_init"})) {
+           needs_procedures({"MPI_Session_init"}), thread_safe{}) {
     MPI_Info info = MPI_INFO_NULL;
     mpi.ok(MPI_Info_create(&info));
     MPI_Comm made = MPI_COMM_WORLD;

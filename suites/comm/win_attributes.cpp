@@ -4,8 +4,6 @@
 #include <cstdint>
 #include <fmt/format.h>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 
 namespace {
@@ -42,7 +40,7 @@ void expect_value(test_run& mpi, MPI_Win win, int key, std::intptr_t expected, c
 ASSAY_TEST(comm, win_attr,
            requirements{"attr.win.store", "attr.win.delete", "attr.win.free", "attr.win.replace",
                         "attr.win.keyval_free", "attr.win.null_delete_fn"},
-           over(few()), thread_unsafe{}) {
+           over(few())) {
     removals seen;
     int key = MPI_KEYVAL_INVALID, silent = MPI_KEYVAL_INVALID;
     mpi.ok(MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, on_delete, &key, &seen));

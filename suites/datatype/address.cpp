@@ -6,12 +6,10 @@
 #include <limits>
 #include <vector>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::types;
 
-ASSAY_TEST(datatype, get_address, requirements{"datatype.get_address", "datatype.address.array"}) {
+ASSAY_TEST(datatype, get_address, requirements{"datatype.get_address", "datatype.address.array"}, thread_safe{}) {
     struct {
         char c[3];
         double d[100];
@@ -48,7 +46,7 @@ ASSAY_TEST(datatype, get_address, requirements{"datatype.get_address", "datatype
 }
 
 // Arithmetic on addresses is unsigned underneath: it works across the sign bit of MPI_Aint.
-ASSAY_TEST(datatype, aint_arithmetic, requirements{"datatype.aint_add", "datatype.aint_diff"}) {
+ASSAY_TEST(datatype, aint_arithmetic, requirements{"datatype.aint_add", "datatype.aint_diff"}, thread_safe{}) {
     constexpr auto top = std::numeric_limits<MPI_Aint>::max(), bottom = std::numeric_limits<MPI_Aint>::min();
     struct row {
         MPI_Aint base, displacement, sum;
@@ -64,8 +62,8 @@ ASSAY_TEST(datatype, aint_arithmetic, requirements{"datatype.aint_add", "datatyp
 }
 
 // Variables that belong to no array, in one message.
-ASSAY_TEST(datatype, bottom, requirements{"datatype.bottom", "datatype.bottom.scattered"},
-           over(axis_use{&bindings()})) {
+ASSAY_TEST(datatype, bottom, requirements{"datatype.bottom", "datatype.bottom.scattered"}, over(axis_use{&bindings()}),
+           thread_safe{}) {
     static int fixed[2];
     std::vector<double> heap(3);
     short local = 0;

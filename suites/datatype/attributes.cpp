@@ -8,8 +8,6 @@
 #include <cstdint>
 #include <fmt/format.h>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::types;
 
@@ -110,7 +108,8 @@ definition mine() { return vector(2, 1, 3, predefined("int")); }
 
 ASSAY_TEST(datatype, attributes,
            requirements{"datatype.attr.keyval", "datatype.attr.get", "datatype.attr.set", "datatype.attr.overwrite",
-                        "datatype.attr.delete", "datatype.attr.free"}) {
+                        "datatype.attr.delete", "datatype.attr.free"},
+           thread_safe{}) {
     own_type type(mpi, mine());
     keyval first(mpi), second(mpi);
     mpi.check(first != second, finding::value, "two calls of MPI_Type_create_keyval gave the same key");
@@ -137,7 +136,8 @@ ASSAY_TEST(datatype, attributes,
 
 ASSAY_TEST(datatype, attributes_dup,
            requirements{"datatype.attr.copy", "datatype.attr.copy.dropped", "datatype.attr.copy.changed",
-                        "datatype.attr.free"}) {
+                        "datatype.attr.free"},
+           thread_safe{}) {
     own_type type(mpi, mine());
     MPI_Datatype const handle = type;
     keyval kept(mpi), dropped(mpi), changed(mpi), unset(mpi);
@@ -173,7 +173,8 @@ ASSAY_TEST(datatype, attributes_dup,
 }
 
 ASSAY_TEST(datatype, attributes_predefined_callbacks,
-           requirements{"datatype.attr.dup_fn", "datatype.attr.null_copy_fn", "datatype.attr.null_delete_fn"}) {
+           requirements{"datatype.attr.dup_fn", "datatype.attr.null_copy_fn", "datatype.attr.null_delete_fn"},
+           thread_safe{}) {
     own_type type(mpi, mine());
     keyval copied(mpi, MPI_TYPE_DUP_FN, MPI_TYPE_NULL_DELETE_FN),
         left(mpi, MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN);
@@ -190,7 +191,7 @@ ASSAY_TEST(datatype, attributes_predefined_callbacks,
 }
 
 ASSAY_TEST(datatype, attributes_free_keyval,
-           requirements{"datatype.attr.free_keyval", "datatype.attr.free_keyval.in_use"}) {
+           requirements{"datatype.attr.free_keyval", "datatype.attr.free_keyval.in_use"}, thread_safe{}) {
     own_type type(mpi, mine());
     MPI_Datatype const handle = type;
     keyval key(mpi);
@@ -214,7 +215,7 @@ ASSAY_TEST(datatype, attributes_free_keyval,
 }
 
 ASSAY_TEST(datatype, attributes_on_predefined, requirements{"datatype.attr.any_type"},
-           over(only(type_axis(), [](datatype const& t) { return t.predefined; }))) {
+           over(only(type_axis(), [](datatype const& t) { return t.predefined; })), thread_safe{}) {
     keyval key(mpi);
     MPI_Datatype const type = mpi.type;
     mpi.ok(MPI_Type_set_attr(type, key, value(31)));
@@ -232,7 +233,7 @@ ASSAY_TEST(datatype, attributes_on_predefined, requirements{"datatype.attr.any_t
 }
 
 // A thing that was made of the datatype does not have its attributes (section 7.7.1: only MPI_Type_dup copies).
-ASSAY_TEST(datatype, attributes_derived, requirements{"datatype.attr.only_dup"}) {
+ASSAY_TEST(datatype, attributes_derived, requirements{"datatype.attr.only_dup"}, thread_safe{}) {
     own_type type(mpi, mine());
     keyval key(mpi);
     mpi.ok(MPI_Type_set_attr(type, key, value(41)));
@@ -245,7 +246,8 @@ ASSAY_TEST(datatype, attributes_derived, requirements{"datatype.attr.only_dup"})
     expect_value(mpi, type, key, true, 41, "of the datatype itself");
 }
 
-ASSAY_TEST(datatype, attributes_refused, requirements{"datatype.attr.invalid_keyval", "datatype.attr.callback_error"}) {
+ASSAY_TEST(datatype, attributes_refused, requirements{"datatype.attr.invalid_keyval", "datatype.attr.callback_error"},
+           thread_safe{}) {
     own_type type(mpi, mine());
     void* got = nullptr;
     int flag = -7, none = MPI_KEYVAL_INVALID;

@@ -6,8 +6,6 @@
 #include <functional>
 #include <numeric>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::types;
 
@@ -42,7 +40,7 @@ ASSAY_TEST(datatype, bounds,
            requirements{"datatype.extent", "datatype.size_queries", "datatype.extent_queries", "datatype.zero_counts",
                         "datatype.epsilon", "datatype.markers", "datatype.resized.bounds", "datatype.subarray.bounds",
                         "datatype.darray.bounds", "datatype.negative"},
-           over(axis_use{&recipes()}, axis_use{&bindings()}, axis_use{&queries()}), has_binding()) {
+           over(axis_use{&recipes()}, axis_use{&bindings()}, axis_use{&queries()}), has_binding(), thread_safe{}) {
     auto const& how = mpi.at(recipes());
     made_type type(mpi, how, mpi.at(bindings()), false);
     if (type) expect_bounds(mpi, type, mpi.at(queries()), how.map, "the datatype");
@@ -50,7 +48,8 @@ ASSAY_TEST(datatype, bounds,
 
 ASSAY_TEST(datatype, predefined_bounds,
            requirements{"datatype.extent", "datatype.size_queries", "datatype.extent_queries", "datatype.predefined"},
-           over(only(type_axis(), [](datatype const& t) { return t.predefined; }), axis_use{&queries()})) {
+           over(only(type_axis(), [](datatype const& t) { return t.predefined; }), axis_use{&queries()}),
+           thread_safe{}) {
     expect_bounds(mpi, mpi.type, mpi.at(queries()), mpi.map, "the datatype");
 }
 
@@ -59,7 +58,7 @@ ASSAY_TEST(datatype, data,
                         "datatype.indexed", "datatype.hindexed", "datatype.indexed_block", "datatype.hindexed_block",
                         "datatype.struct", "datatype.subarray", "datatype.darray", "datatype.resized",
                         "datatype.signature", "datatype.large_constructors"},
-           over(axis_use{&recipes()}, axis_use{&bindings()}, axis_use{&paths}), has_binding()) {
+           over(axis_use{&recipes()}, axis_use{&bindings()}, axis_use{&paths}), has_binding(), thread_safe{}) {
     auto const& how = mpi.at(recipes());
     auto const by = mpi.at(paths);
     made_type type(mpi, how, mpi.at(bindings()));
@@ -105,7 +104,8 @@ ASSAY_TEST(datatype, data,
 }
 
 // A count in a communication call is a contiguous datatype of as many elements (section 5.1.11).
-ASSAY_TEST(datatype, count_is_contiguous, requirements{"datatype.count_concatenates"}, over(receivable_recipes())) {
+ASSAY_TEST(datatype, count_is_contiguous, requirements{"datatype.count_concatenates"}, over(receivable_recipes()),
+           thread_safe{}) {
     auto const& how = mpi.at(recipes());
     made_type type(mpi, how, binding::small);
     if (!type) return;
@@ -200,7 +200,7 @@ std::vector<int> owned(grid const& g, storage order, int rank) {
 ASSAY_TEST(datatype, darray,
            requirements{"datatype.darray", "datatype.darray.default", "datatype.darray.grid", "datatype.darray.none",
                         "datatype.darray.bounds"},
-           over(axis_use{&grids}, axis_use{&orders}, axis_use{&bindings()})) {
+           over(axis_use{&grids}, axis_use{&orders}, axis_use{&bindings()}), thread_safe{}) {
     auto const& g = mpi.at(grids);
     auto const order = mpi.at(orders);
     darray_arguments const a(g.dimensions);

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::types;
 
@@ -53,7 +51,8 @@ ASSAY_TEST(datatype, contents,
                         "datatype.contents.large_order", "datatype.contents.predefined", "datatype.contents.derived",
                         "datatype.dup.envelope"},
            over(common_recipes(), axis_use{&bindings()}, axis_use{&decoders}), has_binding(),
-           where(bindings(), decoders, [](binding b, decoder d) { return b == binding::small || d == decoder::c; })) {
+           where(bindings(), decoders, [](binding b, decoder d) { return b == binding::small || d == decoder::c; }),
+           thread_safe{}) {
     auto const& how = mpi.at(recipes());
     bool const large = mpi.at(bindings()) == binding::large;
     auto const by = mpi.at(decoders);
@@ -112,9 +111,11 @@ ASSAY_TEST(datatype, contents,
 
 // What the contents hold remains usable when the datatype itself is gone.
 ASSAY_TEST(datatype, contents_outlive, requirements{"datatype.contents.derived", "datatype.free.derived"},
-           over(only(recipes(), [](recipe const& r) {
-               return std::any_of(r.old.begin(), r.old.end(), is_derived) && r.side_by_side && !r.disputed;
-           }))) {
+           over(only(recipes(),
+                     [](recipe const& r) {
+                         return std::any_of(r.old.begin(), r.old.end(), is_derived) && r.side_by_side && !r.disputed;
+                     })),
+           thread_safe{}) {
     auto const& how = mpi.at(recipes());
     handles kept(how.old.size(), MPI_DATATYPE_NULL);
     {
@@ -142,7 +143,8 @@ ASSAY_TEST(datatype, contents_outlive, requirements{"datatype.contents.derived",
 }
 
 ASSAY_TEST(datatype, envelope_named, requirements{"datatype.envelope.named"},
-           over(only(type_axis(), [](datatype const& t) { return t.predefined; }), axis_use{&decoders})) {
+           over(only(type_axis(), [](datatype const& t) { return t.predefined; }), axis_use{&decoders}),
+           thread_safe{}) {
     auto const got = envelope(mpi, mpi.type, mpi.at(decoders));
     equal(mpi, "the combiner", got.combiner, MPI_COMBINER_NAMED);
     equal(mpi, "num_integers", got.integers, 0);
@@ -155,7 +157,7 @@ ASSAY_TEST(datatype, envelope_named, requirements{"datatype.envelope.named"},
 ASSAY_TEST(datatype, decode_refused,
            requirements{"datatype.envelope.no_large", "datatype.contents.no_large", "datatype.contents.named",
                         "datatype.contents.too_small"},
-           needs_procedures({"MPI_Type_vector_c"})) {
+           needs_procedures({"MPI_Type_vector_c"}), thread_safe{}) {
     MPI_Datatype made = MPI_DATATYPE_NULL;
     if (!mpi.ok(MPI_Type_vector_c(3, 2, 4, MPI_INT, &made))) return;
     own_type const large(made);

@@ -6,8 +6,6 @@
 #include <fmt/format.h>
 #include <limits>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::types;
 
@@ -87,7 +85,7 @@ std::vector<std::size_t> interesting(std::size_t elements, std::size_t n) {
 ASSAY_TEST(datatype, elements,
            requirements{"datatype.elements.partial", "datatype.count.undefined", "datatype.elements.large",
                         "datatype.partial_receive"},
-           over(receivable_recipes(), axis_use{&queries()})) {
+           over(receivable_recipes(), axis_use{&queries()}), thread_safe{}) {
     auto const& how = mpi.at(recipes());
     made_type type(mpi, how, binding::small);
     if (!type) return;
@@ -125,7 +123,7 @@ ASSAY_TEST(datatype, elements,
 
 ASSAY_TEST(datatype, set_elements,
            requirements{"datatype.set_elements", "datatype.set_elements.count", "datatype.elements.large"},
-           over(receivable_recipes(), axis_use{&queries()})) {
+           over(receivable_recipes(), axis_use{&queries()}), thread_safe{}) {
     expect_setter(mpi);
     auto const& how = mpi.at(recipes());
     made_type type(mpi, how, binding::small);
@@ -145,7 +143,7 @@ ASSAY_TEST(datatype, set_elements,
 // Numbers beyond int need no data: a status can be made to say so.
 ASSAY_TEST(datatype, elements_beyond_int,
            requirements{"datatype.elements.overflow", "datatype.count.overflow", "datatype.set_elements.large"},
-           over(only(queries(), [](query q) { return q != query::plain; }))) {
+           over(only(queries(), [](query q) { return q != query::plain; })), thread_safe{}) {
     expect_setter(mpi);
     MPI_Datatype made = MPI_DATATYPE_NULL;
     if (!mpi.ok(MPI_Type_vector(3, 1, 2, MPI_SHORT, &made)) || !mpi.ok(MPI_Type_commit(&made))) return;
@@ -176,7 +174,8 @@ ASSAY_TEST(datatype, elements_beyond_int,
 // On a predefined datatype both count the same.
 ASSAY_TEST(datatype, elements_predefined, requirements{"datatype.elements.predefined", "datatype.elements.probe"},
            over(only(type_axis(), [](datatype const& t) { return t.predefined && t.map.elements() == 1; }),
-                axis_use{&queries()})) {
+                axis_use{&queries()}),
+           thread_safe{}) {
     constexpr std::size_t n = 5;
     auto &out = mpi.incoming(n), &in = mpi.incoming(n);
     auto const key = mpi.key(0, 0, 0, 0, 0);

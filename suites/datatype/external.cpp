@@ -8,8 +8,6 @@
 #include <fmt/format.h>
 #include <map>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::types;
 
@@ -155,7 +153,8 @@ ASSAY_TEST(datatype, external32,
                      [](count_value const& c) {
                          return c.kind == count_value::unit::elements && (c.n == 0 || c.n == 1 || c.n == 17);
                      }),
-                axis_use{&bindings()})) {
+                axis_use{&bindings()}),
+           thread_safe{}) {
     packer const how{mpi.at(bindings()) == binding::large};
     auto const n = static_cast<std::int64_t>(mpi.elements);
     auto image = make_image(mpi.map, mpi.elements, mpi.key(0, 0, 0, 0, 0));
@@ -197,7 +196,7 @@ ASSAY_TEST(datatype, external32,
 // Known values, so that a mistake in our own conversion would be seen; and a data representation that there is not.
 ASSAY_TEST(datatype, external32_values,
            requirements{"datatype.external.table", "datatype.external.representation", "datatype.external.unknown"},
-           over(axis_use{&bindings()})) {
+           over(axis_use{&bindings()}), thread_safe{}) {
     packer const how{mpi.at(bindings()) == binding::large};
     int const i = -2;
     short const s = 0x1234;

@@ -7,8 +7,6 @@
 #include <fmt/format.h>
 #include <vector>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::types;
 
@@ -91,7 +89,7 @@ void expect_plain(test_run& mpi, MPI_Datatype type, int size, std::string const&
 ASSAY_TEST(datatype, f90,
            requirements{"datatype.f90.real", "datatype.f90.complex", "datatype.f90.integer", "datatype.f90.envelope",
                         "datatype.f90.same_handle", "datatype.f90.external"},
-           over(axis_use{&aspects}, axis_use{&kinds})) {
+           over(axis_use{&aspects}, axis_use{&kinds}), thread_safe{}) {
     auto const& k = mpi.at(kinds);
     MPI_Datatype type = MPI_DATATYPE_NULL, again = MPI_DATATYPE_NULL;
     if (!with_fortran()) mpi.unsupported("the library was built without Fortran");
@@ -132,7 +130,7 @@ ASSAY_TEST(datatype, f90,
 }
 
 ASSAY_TEST(datatype, match_size, requirements{"datatype.match_size", "datatype.match_size.named"},
-           over(axis_use{&classes})) {
+           over(axis_use{&classes}), thread_safe{}) {
     auto const& m = mpi.at(classes);
     MPI_Datatype type = MPI_DATATYPE_NULL;
     int const code = MPI_Type_match_size(m.type_class, m.size, &type);
@@ -152,7 +150,7 @@ ASSAY_TEST(datatype, match_size, requirements{"datatype.match_size", "datatype.m
               "a second call gave another handle: it is to be a predefined datatype, not a duplicate");
 }
 
-ASSAY_TEST(datatype, match_size_refused, requirements{"datatype.match_size.unknown"}) {
+ASSAY_TEST(datatype, match_size_refused, requirements{"datatype.match_size.unknown"}, thread_safe{}) {
     MPI_Datatype type = MPI_DATATYPE_NULL;
     erroneous_from_here();
     expect_refused(mpi, MPI_Type_match_size(MPI_TYPECLASS_REAL, 7, &type), {MPI_ERR_ARG, MPI_ERR_TYPE, MPI_ERR_OTHER},
@@ -191,7 +189,7 @@ axis<pair> const
 
 ASSAY_TEST(datatype, value_index,
            requirements{"datatype.pair.named", "datatype.pair.unnamed", "datatype.pair.envelope"},
-           over(axis_use{&pairs}), needs_procedures({"MPI_Type_get_value_index"})) {
+           over(axis_use{&pairs}), needs_procedures({"MPI_Type_get_value_index"}), thread_safe{}) {
     auto const& p = mpi.at(pairs);
     MPI_Datatype type = MPI_BYTE;
     if (!mpi.ok(MPI_Type_get_value_index(p.value(), p.index(), &type))) return;
@@ -224,7 +222,7 @@ ASSAY_TEST(datatype, value_index,
 }
 
 ASSAY_TEST(datatype, value_index_none, requirements{"datatype.pair.none"},
-           needs_procedures({"MPI_Type_get_value_index"})) {
+           needs_procedures({"MPI_Type_get_value_index"}), thread_safe{}) {
     MPI_Datatype type = MPI_BYTE;
     mpi.ok(MPI_Type_get_value_index(MPI_INT, MPI_FLOAT, &type));
     mpi.check(type == MPI_DATATYPE_NULL, finding::value,

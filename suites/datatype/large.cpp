@@ -8,8 +8,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::types;
 
@@ -181,7 +179,7 @@ axis<giant> const giants(
 
 ASSAY_TEST(datatype, giant_bounds,
            requirements{"datatype.large.bounds", "datatype.large.size_undefined", "datatype.large.counts"},
-           over(axis_use{&giants}, axis_use{&queries()})) {
+           over(axis_use{&giants}, axis_use{&queries()}), thread_safe{}) {
     auto const& g = mpi.at(giants);
     MPI_Datatype made = MPI_DATATYPE_NULL;
     if (!mpi.ok(g.make(&made))) return;
@@ -218,7 +216,7 @@ ASSAY_TEST(datatype, giant_bounds,
 }
 
 ASSAY_TEST(datatype, giant_contents, requirements{"datatype.contents.large"},
-           needs_procedures({"MPI_Type_get_contents_c"})) {
+           needs_procedures({"MPI_Type_get_contents_c"}), thread_safe{}) {
     MPI_Datatype made = MPI_DATATYPE_NULL;
     MPI_Count const lengths[2] = {1, 3 * billion}, at[2] = {-5 * billion, 7 * billion};
     if (!mpi.ok(MPI_Type_create_hindexed_c(2, lengths, at, MPI_SHORT, &made))) return;
@@ -421,7 +419,7 @@ axis<spread> const spreads(
 } // namespace
 
 ASSAY_TEST(datatype, far_apart, requirements{"datatype.large.data", "datatype.large.pack", "datatype.large.bulk"},
-           over(axis_use{&spreads}), thread_unsafe{}) {
+           over(axis_use{&spreads})) {
     auto const& s = mpi.at(spreads);
     if (s.instead != bulk::none) return move_bulk(mpi, s.instead);
     reserved const memory(2 * far + 4096);

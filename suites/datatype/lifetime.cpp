@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::types;
 
@@ -30,7 +28,7 @@ axis<use> const uses("pending", {{{"irecv", "", "MPI_Irecv", nullptr}, use::irec
 } // namespace
 
 ASSAY_TEST(datatype, commit, requirements{"datatype.commit", "datatype.commit.again"},
-           over(receivable_recipes(), axis_use{&bindings()}), has_binding()) {
+           over(receivable_recipes(), axis_use{&bindings()}), has_binding(), thread_safe{}) {
     auto const& how = mpi.at(recipes());
     made_type type(mpi, how, mpi.at(bindings()), false);
     if (!type) return;
@@ -46,7 +44,7 @@ ASSAY_TEST(datatype, commit, requirements{"datatype.commit", "datatype.commit.ag
 }
 
 ASSAY_TEST(datatype, commit_predefined, requirements{"datatype.commit.predefined"},
-           over(only(type_axis(), [](datatype const& t) { return t.predefined; }))) {
+           over(only(type_axis(), [](datatype const& t) { return t.predefined; })), thread_safe{}) {
     MPI_Datatype type = mpi.type;
     mpi.ok(MPI_Type_commit(&type));
     mpi.check(type == mpi.type, finding::value, "MPI_Type_commit changed the handle of a predefined datatype");
@@ -54,7 +52,7 @@ ASSAY_TEST(datatype, commit_predefined, requirements{"datatype.commit.predefined
 }
 
 ASSAY_TEST(datatype, free_pending, requirements{"datatype.free", "datatype.free.pending"},
-           over(receivable_recipes(), axis_use{&uses})) {
+           over(receivable_recipes(), axis_use{&uses}), thread_safe{}) {
     auto const& how = mpi.at(recipes());
     MPI_Datatype mine = MPI_DATATYPE_NULL;
     made_type other(mpi, how, binding::small);
@@ -89,7 +87,7 @@ ASSAY_TEST(datatype, free_pending, requirements{"datatype.free", "datatype.free.
 }
 
 ASSAY_TEST(datatype, free_old, requirements{"datatype.free.derived", "datatype.by_value"},
-           over(receivable_recipes(), axis_use{&bindings()}), has_binding()) {
+           over(receivable_recipes(), axis_use{&bindings()}), has_binding(), thread_safe{}) {
     auto const& how = mpi.at(recipes());
     // Every datatype argument is derived here, and freed as soon as the new datatype is there.
     handles old;
@@ -125,7 +123,7 @@ ASSAY_TEST(datatype, free_old, requirements{"datatype.free.derived", "datatype.b
 }
 
 ASSAY_TEST(datatype, dup, requirements{"datatype.dup", "datatype.dup.committed", "datatype.dup.independent"},
-           over(receivable_recipes(), axis_use{&bindings()}), has_binding()) {
+           over(receivable_recipes(), axis_use{&bindings()}), has_binding(), thread_safe{}) {
     auto const& how = mpi.at(recipes());
     MPI_Datatype copy = MPI_DATATYPE_NULL, second = MPI_DATATYPE_NULL;
     {

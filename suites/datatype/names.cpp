@@ -6,8 +6,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::types;
 
@@ -98,7 +96,7 @@ void expect_name(test_run& mpi, MPI_Datatype type, std::vector<std::string> cons
 
 ASSAY_TEST(datatype, name_predefined,
            requirements{"datatype.name.predefined", "datatype.name.null", "datatype.name.length"},
-           over(axis_use{&constants})) {
+           over(axis_use{&constants}), thread_safe{}) {
     auto const& constant = mpi.at(constants);
     auto const type = constant.handle();
     bool const null = constant.names.front() == "MPI_DATATYPE_NULL";
@@ -109,7 +107,7 @@ ASSAY_TEST(datatype, name_predefined,
 }
 
 ASSAY_TEST(datatype, name_set, requirements{"datatype.name.set", "datatype.name.default", "datatype.name.length"},
-           over(common_recipes(), axis_use{&bindings()}), has_binding()) {
+           over(common_recipes(), axis_use{&bindings()}), has_binding(), thread_safe{}) {
     made_type type(mpi, mpi.at(recipes()), mpi.at(bindings()), false);
     if (!type) return;
     expect_name(mpi, type, {""}, "a new datatype");
@@ -124,7 +122,7 @@ ASSAY_TEST(datatype, name_set, requirements{"datatype.name.set", "datatype.name.
     expect_name(mpi, type, {""}, "the datatype whose name was taken away");
 }
 
-ASSAY_TEST(datatype, name_long, requirements{"datatype.name.truncated", "datatype.name.length"}) {
+ASSAY_TEST(datatype, name_long, requirements{"datatype.name.truncated", "datatype.name.length"}, thread_safe{}) {
     MPI_Datatype made = MPI_DATATYPE_NULL;
     if (!mpi.ok(MPI_Type_contiguous(2, MPI_INT, &made))) return;
     own_type const type(made);
@@ -139,7 +137,7 @@ ASSAY_TEST(datatype, name_long, requirements{"datatype.name.truncated", "datatyp
 }
 
 ASSAY_TEST(datatype, name_dup, requirements{"datatype.name.dup"}, over(common_recipes(), axis_use{&bindings()}),
-           has_binding()) {
+           has_binding(), thread_safe{}) {
     made_type type(mpi, mpi.at(recipes()), mpi.at(bindings()), false);
     if (!type) return;
     MPI_Datatype copy = MPI_DATATYPE_NULL;

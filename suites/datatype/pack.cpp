@@ -7,8 +7,6 @@
 #include <cstring>
 #include <fmt/format.h>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::types;
 
@@ -87,7 +85,7 @@ auto small_counts() {
 ASSAY_TEST(datatype, pack,
            requirements{"datatype.pack", "datatype.pack_size", "datatype.unpack", "datatype.pack.empty",
                         "datatype.pack.large", "datatype.pack.bounds"},
-           over(datatypes::all(), small_counts(), axis_use{&bindings()})) {
+           over(datatypes::all(), small_counts(), axis_use{&bindings()}), thread_safe{}) {
     packer const how{mpi.at(bindings()) == binding::large};
     auto const n = static_cast<std::int64_t>(mpi.elements);
     auto const data = static_cast<std::int64_t>(mpi.elements * mpi.map.size());
@@ -139,7 +137,7 @@ ASSAY_TEST(datatype, pack,
 
 // One message packed at once is unpacked element by element, and the other way round (section 5.2: related calls).
 ASSAY_TEST(datatype, pack_pieces, requirements{"datatype.pack.concatenation", "datatype.unpack.pieces"},
-           over(datatypes::all(), axis_use{&bindings()})) {
+           over(datatypes::all(), axis_use{&bindings()}), thread_safe{}) {
     packer const how{mpi.at(bindings()) == binding::large};
     constexpr std::size_t n = 5;
     auto &out = mpi.incoming(n), &in = mpi.incoming(n);
@@ -170,7 +168,7 @@ ASSAY_TEST(datatype, pack_pieces, requirements{"datatype.pack.concatenation", "d
 ASSAY_TEST(datatype, pack_signature,
            requirements{"datatype.pack.message", "datatype.packed.receive", "datatype.packed.pieces",
                         "datatype.pack.too_small", "datatype.unpack.too_short"},
-           over(axis_use{&bindings()})) {
+           over(axis_use{&bindings()}), thread_safe{}) {
     packer const how{mpi.at(bindings()) == binding::large};
     struct record {
         int i[2];
@@ -214,7 +212,7 @@ ASSAY_TEST(datatype, pack_signature,
 }
 
 // Addresses instead of a buffer.
-ASSAY_TEST(datatype, pack_bottom, requirements{"datatype.pack.bottom"}, over(axis_use{&bindings()})) {
+ASSAY_TEST(datatype, pack_bottom, requirements{"datatype.pack.bottom"}, over(axis_use{&bindings()}), thread_safe{}) {
     packer const how{mpi.at(bindings()) == binding::large};
     int numbers[3] = {5, 6, 7}, back[3] = {-7, -7, -7};
     double real = 0.625, real_back = -7;
@@ -241,7 +239,7 @@ ASSAY_TEST(datatype, pack_bottom, requirements{"datatype.pack.bottom"}, over(axi
                     back[0], back[1], back[2], real_back));
 }
 
-ASSAY_TEST(datatype, pack_size_undefined, requirements{"datatype.pack_size.undefined"}) {
+ASSAY_TEST(datatype, pack_size_undefined, requirements{"datatype.pack_size.undefined"}, thread_safe{}) {
     MPI_Datatype made = MPI_DATATYPE_NULL;
     if (!mpi.ok(MPI_Type_contiguous(1 << 30, MPI_INT, &made))) return; // 4 GiB
     own_type const type(made);

@@ -6,8 +6,6 @@
 #include <numeric>
 #include <utility>
 
-#include "mpi_calls.hpp"
-
 namespace assay::types {
 namespace {
 

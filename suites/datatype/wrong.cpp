@@ -4,8 +4,6 @@
 
 #include "framework/process/erroneous.hpp"
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::types;
 
@@ -102,7 +100,7 @@ axis<misuse> const misuses(
 ASSAY_TEST(datatype, misuse,
            requirements{"datatype.wrong.count", "datatype.wrong.null", "datatype.wrong.subarray",
                         "datatype.wrong.darray", "datatype.wrong.free"},
-           over(axis_use{&misuses})) {
+           over(axis_use{&misuses}), thread_safe{}) {
     auto const& m = mpi.at(misuses);
     MPI_Datatype made = MPI_DATATYPE_NULL;
     erroneous_from_here();
@@ -116,7 +114,7 @@ ASSAY_TEST(datatype, misuse,
 }
 
 // A message with an uncommitted datatype is wrong use, too; a library may say so or carry it out.
-ASSAY_TEST(datatype, uncommitted, requirements{"datatype.wrong.uncommitted"}) {
+ASSAY_TEST(datatype, uncommitted, requirements{"datatype.wrong.uncommitted"}, thread_safe{}) {
     MPI_Datatype made = MPI_DATATYPE_NULL;
     if (!mpi.ok(MPI_Type_contiguous(2, MPI_INT, &made))) return;
     own_type const type(made);

@@ -7,8 +7,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::dynamic;
 
@@ -54,7 +52,7 @@ axis_use all_ranks() {
 
 ASSAY_TEST(dynamic, connect, requirements{"dynamic.port", "dynamic.accept", "dynamic.disconnect"},
            over(axis_use{&servers}, axis_use{&roots()}, all_ranks(), few_types(), few_counts()), two_ranks(),
-           thread_unsafe{}, note{"two connections through the same port"}) {
+           note{"two connections through the same port"}) {
     int const half = mpi.size / 2;
     bool const lower = mpi.rank < half, server = lower == mpi.at(servers);
     int const size = lower ? half : mpi.size - half, rank = lower ? mpi.rank : mpi.rank - half;
@@ -81,7 +79,7 @@ ASSAY_TEST(dynamic, connect, requirements{"dynamic.port", "dynamic.accept", "dyn
 
 ASSAY_TEST(dynamic, connect_spawned,
            requirements{"dynamic.port", "dynamic.accept", "dynamic.spawn", "dynamic.disconnect"},
-           over(axis_use{&numbers()}, all_ranks(), few_types(), few_counts()), thread_unsafe{},
+           over(axis_use{&numbers()}, all_ranks(), few_types(), few_counts()),
            note{"the spawned processes connect to a port of their parents"}) {
     int const n = mpi.at(numbers()), ranks = parents(mpi);
     MPI_Comm link = MPI_COMM_NULL, second = MPI_COMM_NULL;
@@ -113,7 +111,7 @@ ASSAY_TEST(dynamic, connect_spawned,
     part(mpi, link);
 }
 
-ASSAY_TEST(dynamic, publish, requirements{"dynamic.port", "dynamic.publish"}, over(all_ranks()), thread_unsafe{},
+ASSAY_TEST(dynamic, publish, requirements{"dynamic.port", "dynamic.publish"}, over(all_ranks()),
            note{"rank 0 publishes a port, the last rank looks it up"}) {
     bool const publisher = mpi.rank == 0, seeker = mpi.rank == mpi.size - 1;
     auto port = publisher ? open_port(mpi) : no_port(), found = no_port();

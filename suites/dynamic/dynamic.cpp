@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "mpi_calls.hpp"
-
 namespace assay::dynamic {
 
 axis<bool> const& roots() {

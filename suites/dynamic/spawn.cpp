@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::dynamic;
 
@@ -55,8 +53,7 @@ ASSAY_TEST(dynamic, spawn,
            requirements{"dynamic.spawn", "dynamic.spawn.order", "dynamic.errcodes", "dynamic.get_parent",
                         "dynamic.appnum", "dynamic.disconnect", "dynamic.merge"},
            over(axis_use{&sequels}, axis_use{&numbers()}, axis_use{&roots()}, axis_use{&code_arrays}, few_comms(),
-                few_types(), few_counts()),
-           thread_unsafe{}) {
+                few_types(), few_counts())) {
     int const n = mpi.at(numbers()), ranks = parents(mpi);
     auto const sequel = mpi.at(sequels);
     MPI_Comm link = MPI_COMM_NULL;
@@ -107,8 +104,7 @@ ASSAY_TEST(dynamic, spawn,
     part(mpi, link);
 }
 
-ASSAY_TEST(dynamic, spawn_arguments, requirements{"dynamic.argv"}, over(axis_use{&argument_lists}, few_comms()),
-           thread_unsafe{}) {
+ASSAY_TEST(dynamic, spawn_arguments, requirements{"dynamic.argv"}, over(axis_use{&argument_lists}, few_comms())) {
     auto const arguments = of(mpi.at(argument_lists));
     MPI_Comm link = MPI_COMM_NULL;
     if (is_child()) {
@@ -129,7 +125,7 @@ ASSAY_TEST(dynamic, spawn_multiple,
                         "dynamic.disconnect"},
            over(axis_use{&numbers()}, axis_use{&roots()}, axis_use{&code_arrays}, few_comms(), few_types(),
                 few_counts()),
-           thread_unsafe{}, note{"children is the number of processes of the first command; the second has one"}) {
+           note{"children is the number of processes of the first command; the second has one"}) {
     int const first = mpi.at(numbers()), n = first + 1, ranks = parents(mpi);
     std::vector<std::string> const arguments[2] = {{"first"}, {"the", "second"}};
     MPI_Comm link = MPI_COMM_NULL;
@@ -158,7 +154,8 @@ ASSAY_TEST(dynamic, spawn_multiple,
     part(mpi, link);
 }
 
-ASSAY_TEST(dynamic, universe, requirements{"dynamic.get_parent", "dynamic.universe_size"}, over(few_comms())) {
+ASSAY_TEST(dynamic, universe, requirements{"dynamic.get_parent", "dynamic.universe_size"}, over(few_comms()),
+           thread_safe{}) {
     MPI_Comm parent = MPI_COMM_SELF;
     mpi.ok(MPI_Comm_get_parent(&parent));
     mpi.check(parent == MPI_COMM_NULL, finding::value,

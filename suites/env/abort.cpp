@@ -10,8 +10,6 @@
 #include <fmt/format.h>
 #include <thread>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 
 namespace {

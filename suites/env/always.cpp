@@ -7,8 +7,6 @@
 #include <cstring>
 #include <fmt/format.h>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 
 namespace {

@@ -1,8 +1,6 @@
 // A Cartesian communicator without reordering keeps the ranks; a mapping says which processes are in the grid (MPI-5.0
 // sections 8.5.1 and 8.5.8).
 #include "framework/mpi/run.hpp"
-#include "mpi_calls.hpp"
-
 #include <algorithm>
 #include <numeric>
 
@@ -18,7 +16,8 @@ ASSAY_TEST(env, cart, requirements{"topology.cart_create", "topology.cart_map", 
            over(axis_use{&periods}, axis_use{&outside},
                 only(comm_axis(), [](communicator const& c) { return c.name == "world" || c.name == "reversed"; })),
            where(outside, comm_axis(),
-                 [](job const& j, int left, communicator const& c) { return smallest_size(c, j.np) > left; })) {
+                 [](job const& j, int left, communicator const& c) { return smallest_size(c, j.np) > left; }),
+           thread_safe{}) {
     int const left = mpi.at(outside), dims = mpi.size - left, period = mpi.at(periods) ? 1 : 0;
     MPI_Comm grid = MPI_COMM_WORLD;
     if (mpi.ok(MPI_Cart_create(mpi.comm, 1, &dims, &period, 0, &grid))) {

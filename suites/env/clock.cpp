@@ -7,11 +7,9 @@
 #include <fmt/format.h>
 #include <thread>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 
-ASSAY_TEST(env, wtime, requirements{"env.wtime.seconds", "env.wtime.monotonic"}, over()) {
+ASSAY_TEST(env, wtime, requirements{"env.wtime.seconds", "env.wtime.monotonic"}, over(), thread_safe{}) {
     double last = MPI_Wtime();
     for (int i = 0; i < 1000; ++i) {
         double const now = MPI_Wtime();
@@ -36,7 +34,7 @@ ASSAY_TEST(env, wtime, requirements{"env.wtime.seconds", "env.wtime.monotonic"},
         fmt::format("MPI_Wtime measures {:.6f} s; the system's clock says {:.6f} to {:.6f} s", measured, least, most));
 }
 
-ASSAY_TEST(env, wtick, requirements{"env.wtick"}, over()) {
+ASSAY_TEST(env, wtick, requirements{"env.wtick"}, over(), thread_safe{}) {
     double const tick = MPI_Wtick();
     mpi.check(tick > 0 && std::isfinite(tick), finding::value, fmt::format("MPI_Wtick gives {:g} s", tick));
     if (tick > 0.1) return; // that the clock moves would take too long to see
@@ -49,7 +47,7 @@ ASSAY_TEST(env, wtick, requirements{"env.wtick"}, over()) {
 }
 
 ASSAY_TEST(env, wtime_global, requirements{"env.wtime_is_global.order"},
-           over(only(comm_axis(), [](communicator const& c) { return c.name == "world"; }))) {
+           over(only(comm_axis(), [](communicator const& c) { return c.name == "world"; })), thread_safe{}) {
     int* value = nullptr;
     int flag = -7;
     mpi.ok(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_WTIME_IS_GLOBAL, &value, &flag));

@@ -12,8 +12,6 @@
 #include <thread>
 #include <vector>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 
 namespace {

@@ -4,8 +4,6 @@
 #include <array>
 #include <fmt/format.h>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 
 namespace {
@@ -141,15 +139,14 @@ void count_errors(MPI_Comm*, int*, ...) { ++handled; }
 
 } // namespace
 
-ASSAY_TEST(env, freed_handle, requirements{"terms.handle.null_after_free"}, over(axis_use{&objects}), thread_unsafe{}) {
+ASSAY_TEST(env, freed_handle, requirements{"terms.handle.null_after_free"}, over(axis_use{&objects})) {
     mpi.check(mpi.at(objects)(mpi), finding::value, "the handle of a freed object must be the null handle of its kind");
 }
 
 // Messages go around a ring of all processes.
 ASSAY_TEST(env, freed_while_needed, requirements{"terms.handle.pending_after_free"},
            over(axis_use{&pending}, axis_use{&lengths},
-                only(comm_axis(), [](communicator const& c) { return c.name == "world" || c.name == "reversed"; })),
-           thread_unsafe{}) {
+                only(comm_axis(), [](communicator const& c) { return c.name == "world" || c.name == "reversed"; }))) {
     auto const what = mpi.at(pending);
     auto const right = (mpi.rank + 1) % mpi.size, left = (mpi.rank + mpi.size - 1) % mpi.size;
     std::size_t const n = mpi.at(lengths);
@@ -280,7 +277,7 @@ axis<lists> const list_calls("call", {{{"waitall", "", "MPI_Waitall", nullptr}, 
 } // namespace
 
 // Arrays of five persistent receives from oneself, of which the call is told about the first two.
-ASSAY_TEST(env, array_length, requirements{"terms.arrays.length"}, over(axis_use{&list_calls})) {
+ASSAY_TEST(env, array_length, requirements{"terms.arrays.length"}, over(axis_use{&list_calls}), thread_safe{}) {
     constexpr int told = 2, there = 5;
     std::array<int, there> in{};
     std::array<MPI_Request, there> requests, sends;

@@ -9,8 +9,6 @@
 #include <limits>
 #include <unistd.h>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 
 namespace {
@@ -33,7 +31,7 @@ bool aligned(void const* address, std::size_t to) { return reinterpret_cast<std:
 } // namespace
 
 ASSAY_TEST(env, alloc_mem, requirements{"env.alloc_mem", "env.alloc_mem.alignment", "env.alloc_mem.minimum_alignment"},
-           over(axis_use{&sizes}, axis_use{&alignments})) {
+           over(axis_use{&sizes}, axis_use{&alignments}), thread_safe{}) {
     auto const bytes = static_cast<std::size_t>(mpi.at(sizes));
     int const wanted = mpi.at(alignments);
     MPI_Info info = MPI_INFO_NULL;
@@ -77,7 +75,8 @@ ASSAY_TEST(env, alloc_mem, requirements{"env.alloc_mem", "env.alloc_mem.alignmen
 
 // It is memory as any other: messages come from it and go into it, and are what was written.
 ASSAY_TEST(env, alloc_mem_messages, requirements{"env.alloc_mem.messages"},
-           over(only(comm_axis(), [](communicator const& c) { return c.name == "world"; }), axis_use{&sizes})) {
+           over(only(comm_axis(), [](communicator const& c) { return c.name == "world"; }), axis_use{&sizes}),
+           thread_safe{}) {
     auto const n = static_cast<int>(mpi.at(sizes));
     unsigned char *out = nullptr, *in = nullptr;
     mpi.ok(MPI_Alloc_mem(n + 1, MPI_INFO_NULL, &out));
@@ -110,7 +109,7 @@ long address_space() {
 }
 } // namespace
 
-ASSAY_TEST(env, alloc_mem_again, requirements{"env.free_mem"}, over(), thread_unsafe{}) {
+ASSAY_TEST(env, alloc_mem_again, requirements{"env.free_mem"}, over()) {
 #ifdef __SANITIZE_ADDRESS__
     mpi.unsupported("AddressSanitizer keeps freed memory for a while");
 #endif

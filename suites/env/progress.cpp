@@ -6,8 +6,6 @@
 #include <array>
 #include <fmt/format.h>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 
 namespace {
@@ -105,7 +103,8 @@ void occupy(test_run& mpi, busy how) {
 ASSAY_TEST(env, progress, requirements{"terms.progress.blocked", "terms.progress.test"},
            over(axis_use{&operations}, axis_use{&occupations},
                 only(comm_axis(), [](communicator const& c) { return c.name == "world" || c.name == "reversed"; })),
-           where(comm_axis(), [](job const& j, communicator const& c) { return smallest_size(c, j.np) > 1; })) {
+           where(comm_axis(), [](job const& j, communicator const& c) { return smallest_size(c, j.np) > 1; }),
+           thread_safe{}, uses_attached_buffer{}) {
     auto const what = mpi.at(operations);
     auto const how = mpi.at(occupations);
     std::vector<int> data(length, -7);

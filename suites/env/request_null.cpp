@@ -14,7 +14,7 @@ axis<int> const lengths("requests", {{{"1", "", "one null request", nullptr}, 1}
 
 ASSAY_TEST(env, request_null, requirements{"p2p.request_null.empty_status", "p2p.request_null.undefined_index"},
            over(only(calls, p2p::since_31), axis_use{&lengths}, communicators::any()),
-           where(calls, lengths, [](p2p::call c, int n) { return !p2p::is_single(c) || n == 1; })) {
+           where(calls, lengths, [](p2p::call c, int n) { return !p2p::is_single(c) || n == 1; }), thread_safe{}) {
     std::array<MPI_Request, 5> requests;
     requests.fill(MPI_REQUEST_NULL);
     auto const n = static_cast<std::size_t>(mpi.at(lengths));

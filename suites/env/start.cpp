@@ -7,8 +7,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 
 namespace {

@@ -1,7 +1,5 @@
 // Keller: "Status" — what a status says of a message to oneself, and that an ignored status does no harm.
 #include "framework/mpi/run.hpp"
-#include "mpi_calls.hpp"
-
 using namespace assay;
 
 namespace {
@@ -16,7 +14,8 @@ bool simple(datatype const& type) {
 ASSAY_TEST(
     env, status, requirements{"p2p.status.fields", "p2p.status.get_count", "p2p.status.ignore"},
     over(communicators::any(), datatypes::all(), counts::ladder(), placements::all()), fits_memory(false),
-    note{"status of a message to oneself over MPI_COMM_SELF; the communicator axis is where the test is called from"}) {
+    note{"status of a message to oneself over MPI_COMM_SELF; the communicator axis is where the test is called from"},
+    thread_safe{}) {
     // MPI_COMM_NULL and intercommunicators have no rank of oneself: the message goes over MPI_COMM_SELF there.
     bool const own = mpi.comm != MPI_COMM_NULL && !mpi.inter;
     auto const comm = own ? mpi.comm : MPI_COMM_SELF;
@@ -39,7 +38,7 @@ ASSAY_TEST(
 }
 
 ASSAY_TEST(env, status_set, requirements{"status.set_elements", "status.set_cancelled"},
-           over(communicators::any(), only(type_axis(), simple), counts::ladder())) {
+           over(communicators::any(), only(type_axis(), simple), counts::ladder()), thread_safe{}) {
     auto status = poisoned_status();
     // MPI_Status_set_elements counts basic elements (section 13.3); a datatype without data has none to set.
     auto const parts = mpi.elements * mpi.map.elements();
@@ -55,7 +54,8 @@ ASSAY_TEST(env, status_set, requirements{"status.set_elements", "status.set_canc
 // MPI_Get_elements has a test of its own: it is wrong in several libraries, which must not hide what else they do.
 ASSAY_TEST(env, get_elements, requirements{"p2p.status.get_elements"},
            over(datatypes::all(),
-                only(count_ladder(), [](count_value const& c) { return c.kind == count_value::unit::elements; }))) {
+                only(count_ladder(), [](count_value const& c) { return c.kind == count_value::unit::elements; })),
+           thread_safe{}) {
     auto const key = mpi.key(0, 0, 0, 0, 0);
     auto &out = mpi.incoming(), &in = mpi.incoming();
     out.fill(key);

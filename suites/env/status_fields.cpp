@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 
 namespace {
@@ -21,7 +19,8 @@ axis<int> const numbers("value", {{{"0", "", "", nullptr}, 0},
 
 ASSAY_TEST(env, status_set_fields, requirements{"status.set_fields"}, over(axis_use{&fields}, axis_use{&numbers}),
            needs_procedures({"MPI_Status_set_source", "MPI_Status_set_tag", "MPI_Status_set_error",
-                             "MPI_Status_get_source", "MPI_Status_get_tag", "MPI_Status_get_error"})) {
+                             "MPI_Status_get_source", "MPI_Status_get_tag", "MPI_Status_get_error"}),
+           thread_safe{}) {
     auto status = poisoned_status();
     constexpr int elements = 5;
     mpi.ok(MPI_Status_set_elements(&status, MPI_INT, elements));

@@ -6,8 +6,6 @@
 #include <unistd.h>
 #include <vector>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 
 namespace {

@@ -1,13 +1,13 @@
 // A duplicated datatype is the same datatype (MPI-5.0 section 5.1.10): size, bounds, data; and it outlives nothing but itself.
 #include "framework/mpi/run.hpp"
-#include "mpi_calls.hpp"
-
 using namespace assay;
 
 ASSAY_TEST(env, type_dup, requirements{"datatype.dup", "datatype.extent", "datatype.free"},
-           over(datatypes::all(), only(count_ladder(), [](count_value const& c) {
-                    return c.kind == count_value::unit::elements && (c.n == 1 || c.n == 17);
-                }))) {
+           over(datatypes::all(), only(count_ladder(),
+                                       [](count_value const& c) {
+                                           return c.kind == count_value::unit::elements && (c.n == 1 || c.n == 17);
+                                       })),
+           thread_safe{}) {
     MPI_Datatype dup = MPI_DATATYPE_NULL;
     if (!mpi.ok(MPI_Type_dup(mpi.type, &dup))) return;
     MPI_Aint lb = -7, extent = -7, true_lb = -7, true_extent = -7;

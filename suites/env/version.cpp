@@ -1,7 +1,5 @@
 // What a library says of itself (MPI-5.0 section 9.1.1).
 #include "framework/mpi/run.hpp"
-#include "mpi_calls.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -10,7 +8,7 @@
 using namespace assay;
 
 ASSAY_TEST(env, version, requirements{"env.get_version", "env.library_version"},
-           over(only(comm_axis(), [](communicator const& c) { return c.name == "world"; }))) {
+           over(only(comm_axis(), [](communicator const& c) { return c.name == "world"; })), thread_safe{}) {
     using version = std::pair<int, int>;
     constexpr std::array<version, 12> published = {
         {{1, 0}, {1, 1}, {1, 2}, {1, 3}, {2, 0}, {2, 1}, {2, 2}, {3, 0}, {3, 1}, {4, 0}, {4, 1}, {5, 0}}};

@@ -11,8 +11,6 @@
 #include <iterator>
 #include <unistd.h>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 
 namespace {
@@ -115,7 +113,7 @@ ASSAY_TEST(errors, arguments,
            requirements{"errors.raised.class", "errors.raised.noticed", "errors.raised.code_is_valid",
                         "errors.raised.text", "errors.raised.goes_on"},
            over(axis_use{&wrong_calls}),
-           note{"wrong arguments: what is found is advisory, that its code is valid is not"}, thread_unsafe{}) {
+           note{"wrong arguments: what is found is advisory, that its code is valid is not"}) {
     auto const& [expected, words, call] = mpi.at(wrong_calls);
     fixture f(mpi);
     if (!only_here(expected)) erroneous_from_here();

@@ -10,8 +10,6 @@
 #include <fmt/format.h>
 #include <map>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 
 namespace {
@@ -75,7 +73,7 @@ int last_used(test_run& mpi, std::source_location where = std::source_location::
 ASSAY_TEST(errors, classes,
            requirements{"errors.class.itself", "errors.class.order", "errors.class.distinct",
                         "errors.string.predefined", "errors.string.length"},
-           over()) {
+           over(), thread_safe{}) {
     std::map<int, char const*> names;
     for (auto const& [name, value] : errors::classes()) {
         expect_class(mpi, value, value, name);
@@ -90,7 +88,7 @@ ASSAY_TEST(errors, classes,
     }
 }
 
-ASSAY_TEST(errors, last_used_code, requirements{"errors.lastusedcode"}, over(), thread_unsafe{}) {
+ASSAY_TEST(errors, last_used_code, requirements{"errors.lastusedcode"}, over()) {
     int const before = last_used(mpi);
     mpi.check(before >= MPI_ERR_LASTCODE, finding::value,
               fmt::format("MPI_LASTUSEDCODE is {}, below MPI_ERR_LASTCODE, {}", before, MPI_ERR_LASTCODE));
@@ -116,7 +114,7 @@ axis<bool> const of_class("of", {{{"code", "", "text of an error code", nullptr}
 ASSAY_TEST(errors, user,
            requirements{"errors.add_class", "errors.add_code", "errors.add_string", "errors.add_string.replaces",
                         "errors.string.unset"},
-           over(axis_use{&strings}, axis_use{&of_class})) {
+           over(axis_use{&strings}, axis_use{&of_class}), thread_safe{}) {
     int error_class = -7, code = -7, other = -7;
     mpi.ok(MPI_Add_error_class(&error_class));
     if (!mpi.check(
@@ -163,7 +161,7 @@ ASSAY_TEST(errors, user,
 
 // A code may be added to a class of MPI: then programs that know only MPI's classes understand it.
 ASSAY_TEST(errors, user_code_of_mpi, requirements{"errors.add_code.predefined", "errors.add_code.predefined_value"},
-           over()) {
+           over(), thread_safe{}) {
     int code = -7;
     mpi.ok(MPI_Add_error_code(MPI_ERR_ARG, &code));
     mpi.check("errors.add_code.predefined_value", code > MPI_ERR_LASTCODE, finding::error,
@@ -172,7 +170,7 @@ ASSAY_TEST(errors, user_code_of_mpi, requirements{"errors.add_code.predefined", 
     if (has_procedure("MPI_Remove_error_code")) mpi.ok(MPI_Remove_error_code(code));
 }
 
-ASSAY_TEST(errors, many, requirements{"errors.add_code.many"}, over()) {
+ASSAY_TEST(errors, many, requirements{"errors.add_code.many"}, over(), thread_safe{}) {
     constexpr int n = 100;
     std::array<int, 2> made{-7, -7};
     std::vector<std::pair<int, int>> codes; // code, class
@@ -202,8 +200,7 @@ ASSAY_TEST(errors, many, requirements{"errors.add_code.many"}, over()) {
 }
 
 ASSAY_TEST(errors, remove, requirements{"errors.remove_string", "errors.remove_code", "errors.remove_class"}, over(),
-           needs_procedures({"MPI_Remove_error_class", "MPI_Remove_error_code", "MPI_Remove_error_string"}),
-           thread_unsafe{}) {
+           needs_procedures({"MPI_Remove_error_class", "MPI_Remove_error_code", "MPI_Remove_error_string"})) {
     std::array<int, 3> made{-7, -7, -7};
     int code = -7, other = -7;
     for (auto& error_class : made) mpi.ok(MPI_Add_error_class(&error_class));
@@ -236,7 +233,7 @@ ASSAY_TEST(errors, remove, requirements{"errors.remove_string", "errors.remove_c
 }
 
 ASSAY_TEST(errors, last_used_code_removed, requirements{"errors.lastusedcode.removed"}, over(),
-           needs_procedures({"MPI_Remove_error_class"}), thread_unsafe{}) {
+           needs_procedures({"MPI_Remove_error_class"})) {
     int const before = last_used(mpi);
     std::vector<int> made;
     do { // values of classes that were removed may come again
@@ -251,7 +248,7 @@ ASSAY_TEST(errors, last_used_code_removed, requirements{"errors.lastusedcode.rem
 
 ASSAY_TEST(errors, remove_replaced, requirements{"errors.remove_class", "errors.add_string.replaces"}, over(),
            note{"a class whose text was replaced"},
-           needs_procedures({"MPI_Remove_error_class", "MPI_Remove_error_string"}), thread_unsafe{}) {
+           needs_procedures({"MPI_Remove_error_class", "MPI_Remove_error_string"})) {
     int error_class = -7;
     mpi.ok(MPI_Add_error_class(&error_class));
     mpi.ok(MPI_Add_error_string(error_class, "the first text"));

@@ -2,8 +2,6 @@
 
 #include <mpi.h>
 
-#include "mpi_calls.hpp"
-
 namespace assay::errors {
 
 std::vector<error_class> const& classes() {

@@ -5,8 +5,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using errors::kinds;
 using errors::object;
@@ -56,7 +54,7 @@ int code_of(test_run& mpi, which_code which) {
 
 ASSAY_TEST(errors, call,
            requirements{"errors.create", "errors.set", "errors.call", "errors.call.code", "errors.call.no_error"},
-           over(axis_use{&kinds()}, axis_use{&codes}), thread_unsafe{}) {
+           over(axis_use{&kinds()}, axis_use{&codes})) {
     object const what(mpi, mpi.at(kinds()));
     int const code = code_of(mpi, mpi.at(codes));
     auto handler = create(mpi, what, 0);
@@ -72,7 +70,7 @@ ASSAY_TEST(errors, call,
 }
 
 ASSAY_TEST(errors, replace, requirements{"errors.set.replaces", "errors.return", "errors.many"},
-           over(axis_use{&kinds()}), thread_unsafe{}) {
+           over(axis_use{&kinds()})) {
     object const what(mpi, mpi.at(kinds()));
     auto first = create(mpi, what, 0), second = create(mpi, what, 1);
     mpi.ok(what.set(first));
@@ -96,8 +94,7 @@ ASSAY_TEST(errors, replace, requirements{"errors.set.replaces", "errors.return",
     free_handler(mpi, second);
 }
 
-ASSAY_TEST(errors, free, requirements{"errors.free", "errors.free.deferred"}, over(axis_use{&kinds()}),
-           thread_unsafe{}) {
+ASSAY_TEST(errors, free, requirements{"errors.free", "errors.free.deferred"}, over(axis_use{&kinds()})) {
     object const what(mpi, mpi.at(kinds()));
     auto handler = create(mpi, what, 1);
     mpi.ok(what.set(handler));
@@ -114,8 +111,7 @@ ASSAY_TEST(errors, free, requirements{"errors.free", "errors.free.deferred"}, ov
     errors::expect_no_call(mpi, "under MPI_ERRORS_RETURN");
 }
 
-ASSAY_TEST(errors, get, requirements{"errors.get", "errors.get.free", "errors.get.restore"}, over(axis_use{&kinds()}),
-           thread_unsafe{}) {
+ASSAY_TEST(errors, get, requirements{"errors.get", "errors.get.free", "errors.get.restore"}, over(axis_use{&kinds()})) {
     object const what(mpi, mpi.at(kinds()));
     auto handler = create(mpi, what, 0), other = create(mpi, what, 1);
     mpi.ok(what.set(handler));
@@ -157,8 +153,7 @@ axis<standing> const predefined("handler", {{{"return", "", "MPI_ERRORS_RETURN",
                                              standing::abort}});
 } // namespace
 
-ASSAY_TEST(errors, predefined, requirements{"errors.predefined"}, over(axis_use{&kinds()}, axis_use{&predefined}),
-           thread_unsafe{}) {
+ASSAY_TEST(errors, predefined, requirements{"errors.predefined"}, over(axis_use{&kinds()}, axis_use{&predefined})) {
     object const what(mpi, mpi.at(kinds()));
     auto const handler = mpi.at(predefined) == standing::return_ ? MPI_ERRORS_RETURN
                          : mpi.at(predefined) == standing::fatal ? MPI_ERRORS_ARE_FATAL
@@ -178,7 +173,7 @@ ASSAY_TEST(errors, predefined, requirements{"errors.predefined"}, over(axis_use{
 // Windows begin with MPI_ERRORS_ARE_FATAL, sessions with what MPI_Session_init was given; files with what MPI_FILE_NULL has,
 // which is MPI_ERRORS_RETURN (section 14.7).
 ASSAY_TEST(errors, initial, requirements{"errors.initial.window", "errors.initial.file", "errors.initial.session"},
-           over(only(kinds(), [](errors::kind k) { return k != errors::kind::comm; })), thread_unsafe{}) {
+           over(only(kinds(), [](errors::kind k) { return k != errors::kind::comm; }))) {
     object const what(mpi, mpi.at(kinds()));
     MPI_Errhandler got = MPI_ERRHANDLER_NULL;
     mpi.ok(what.get(&got));
@@ -209,7 +204,7 @@ void asking(MPI_Comm* comm, int* code, ...) {
 } // namespace
 
 ASSAY_TEST(errors, within, requirements{"errors.handler_uses_mpi"}, over(communicators::any()),
-           where(comm_axis(), [](communicator const& c) { return c.kind != comm_kind::null; }), thread_unsafe{}) {
+           where(comm_axis(), [](communicator const& c) { return c.kind != comm_kind::null; })) {
     asked_class = asked_length = asked_size = -7;
     asked_failures = 0;
     MPI_Errhandler handler = MPI_ERRHANDLER_NULL;

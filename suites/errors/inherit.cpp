@@ -5,8 +5,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 
 namespace {
@@ -59,7 +57,7 @@ MPI_Comm make_inter(test_run& mpi, MPI_Comm parent, MPI_Errhandler handler, MPI_
 
 ASSAY_TEST(errors, inherit, requirements{"errors.inherit", "errors.inherit.advised"},
            over(axis_use{&makers}, only(comm_axis(), [](communicator const& c) { return c.name == "world"; })),
-           where(makers, [](job const& j, maker how) { return !needs_two(how) || j.np > 1; }), thread_unsafe{}) {
+           where(makers, [](job const& j, maker how) { return !needs_two(how) || j.np > 1; })) {
     MPI_Comm parent = MPI_COMM_NULL, made = MPI_COMM_NULL, half = MPI_COMM_NULL, inter = MPI_COMM_NULL;
     mpi.ok(MPI_Comm_dup(mpi.comm, &parent));
     MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
@@ -135,7 +133,7 @@ ASSAY_TEST(errors, inherit, requirements{"errors.inherit", "errors.inherit.advis
 
 // The default of files is that of MPI_FILE_NULL, and can be changed there.
 ASSAY_TEST(errors, file_default, requirements{"errors.file_null", "errors.file_null.new_files"},
-           over(only(comm_axis(), [](communicator const& c) { return c.name == "self"; })), thread_unsafe{},
+           over(only(comm_axis(), [](communicator const& c) { return c.name == "self"; })),
            needs_procedures({"MPI_File_open"})) {
     MPI_Errhandler got = MPI_ERRHANDLER_NULL, handler = MPI_ERRHANDLER_NULL;
     mpi.ok(MPI_File_get_errhandler(MPI_FILE_NULL, &got));
@@ -166,7 +164,7 @@ ASSAY_TEST(errors, file_default, requirements{"errors.file_null", "errors.file_n
 
 // A file that gets another handler takes nothing from MPI_FILE_NULL.
 ASSAY_TEST(errors, file_default_stays, requirements{"errors.file_null"},
-           over(only(comm_axis(), [](communicator const& c) { return c.name == "self"; })), thread_unsafe{},
+           over(only(comm_axis(), [](communicator const& c) { return c.name == "self"; })),
            needs_procedures({"MPI_File_open"})) {
     auto const path = fmt::format("{}/stays-{}", mpi.the_job.scratch, getpid());
     errors::object const helper(mpi, errors::kind::file);

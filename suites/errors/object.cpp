@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "mpi_calls.hpp"
-
 namespace assay::errors {
 namespace {
 

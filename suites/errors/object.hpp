@@ -4,8 +4,6 @@
 
 #include <vector>
 
-#include "mpi_calls.hpp"
-
 namespace assay::errors {
 
 enum class kind { comm, window, file, session };

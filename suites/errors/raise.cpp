@@ -5,8 +5,6 @@
 #include <array>
 #include <fmt/format.h>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using errors::kind;
 using errors::object;
@@ -184,7 +182,7 @@ template <typename Judge> static void raised(test_run& mpi, Judge judge) {
 ASSAY_TEST(errors, raise,
            requirements{"errors.raise.object", "errors.raise.request", "errors.raise.in_status", "errors.raise.nobody",
                         "errors.raised.noticed", "p2p.recv.truncated"},
-           over(axis_use{&places}), thread_unsafe{}) {
+           over(axis_use{&places})) {
     raised(mpi, [](test_run& run, int, int told) {
         if (told == MPI_SUCCESS && !errors::calls().empty())
             told = errors::calls().front().code; // errors.raise_returns
@@ -193,7 +191,7 @@ ASSAY_TEST(errors, raise,
 }
 
 ASSAY_TEST(errors, raise_returns, requirements{"errors.raise.returned", "errors.raised.noticed", "p2p.recv.truncated"},
-           over(axis_use{&places}), thread_unsafe{}) {
+           over(axis_use{&places})) {
     raised(mpi, [](test_run& run, int code, int) {
         run.check(code != MPI_SUCCESS, finding::return_, "a call that called an error handler returned MPI_SUCCESS");
     });

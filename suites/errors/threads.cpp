@@ -8,8 +8,6 @@
 #include <map>
 #include <mutex>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 
 ASSAY_TEST(errors, threads, requirements{"errors.thread_safe", "env.inquiries.thread_safe"}, over(), own_threads{4}) {

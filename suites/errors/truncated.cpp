@@ -10,8 +10,6 @@
 #include <array>
 #include <fmt/format.h>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::p2p;
 
@@ -216,7 +214,7 @@ ASSAY_TEST(errors, truncated,
            over(axis_use{&receives}, axis_use{&handlers},
                 only(completion_calls(), [](call c) { return !only_looks(c); }), few_communicators()),
            where(receives, completion_calls(), [](receive r, call c) { return !blocks(r) || c == call::wait; }),
-           thread_unsafe{}, note{"three ints are sent where one is received, and another message that fits"}) {
+           note{"three ints are sent where one is received, and another message that fits"}) {
     auto const p = pair_of(mpi);
     MPI_Comm comm = MPI_COMM_NULL;
     MPI_Errhandler right = MPI_ERRHANDLER_NULL, wrong = MPI_ERRHANDLER_NULL;

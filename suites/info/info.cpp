@@ -6,8 +6,6 @@
 #include <fmt/format.h>
 #include <map>
 
-#include "mpi_calls.hpp"
-
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 using namespace assay;
@@ -174,7 +172,7 @@ void free_info(test_run& mpi, MPI_Info& info, std::source_location where = std::
 ASSAY_TEST(info, content,
            requirements{"info.create", "info.set", "info.get", "info.get_valuelen", "info.get_nkeys", "info.get_nthkey",
                         "info.any_key", "info.case_sensitive", "info.free", "info.absent"},
-           over(axis_use{&contents}, axis_use{&readers}, world_only())) {
+           over(axis_use{&contents}, axis_use{&readers}, world_only()), thread_safe{}) {
     auto const content = mpi.at(contents)();
     auto const how = mpi.at(readers);
     MPI_Info info = filled(mpi, content);
@@ -189,7 +187,7 @@ ASSAY_TEST(info, content,
 }
 
 ASSAY_TEST(info, change, requirements{"info.set.replaces", "info.delete", "info.delete.absent", "info.objects_apart"},
-           over(axis_use{&contents}, axis_use{&readers}, world_only())) {
+           over(axis_use{&contents}, axis_use{&readers}, world_only()), thread_safe{}) {
     auto content = mpi.at(contents)();
     auto const how = mpi.at(readers);
     MPI_Info info = filled(mpi, content), other = filled(mpi, content);
@@ -226,7 +224,7 @@ ASSAY_TEST(info, change, requirements{"info.set.replaces", "info.delete", "info.
 }
 
 ASSAY_TEST(info, dup, requirements{"info.dup", "info.dup.order", "info.dup.apart"},
-           over(axis_use{&contents}, axis_use{&readers}, world_only())) {
+           over(axis_use{&contents}, axis_use{&readers}, world_only()), thread_safe{}) {
     auto const content = mpi.at(contents)();
     auto const how = mpi.at(readers);
     MPI_Info info = filled(mpi, content), copy = MPI_INFO_NULL;
@@ -261,7 +259,7 @@ axis<int> const rooms("room", {{{"0", "", "nothing is written", nullptr}, 0},
 ASSAY_TEST(info, get_string_room,
            requirements{"info.get_string", "info.get_string.length", "info.get_string.truncated",
                         "info.get_string.zero", "info.get_string.absent"},
-           over(axis_use{&rooms}, world_only()), needs_procedures({"MPI_Info_get_string"})) {
+           over(axis_use{&rooms}, world_only()), needs_procedures({"MPI_Info_get_string"}), thread_safe{}) {
     std::string const value = "twelve signs"; // 13 with the terminating null
     int const room = mpi.at(rooms);
     MPI_Info info = filled(mpi, {{"key", value}});
@@ -305,7 +303,7 @@ axis<excess> const excesses("long",
 } // namespace
 
 ASSAY_TEST(info, too_long, requirements{"info.set.long_key", "info.set.long_value", "info.limits"},
-           over(axis_use{&excesses}, world_only())) {
+           over(axis_use{&excesses}, world_only()), thread_safe{}) {
     mpi.check(MPI_MAX_INFO_KEY >= 33 && MPI_MAX_INFO_KEY <= 256, finding::info,
               fmt::format("MPI_MAX_INFO_KEY is {}, not between 33 and 256", MPI_MAX_INFO_KEY));
     MPI_Info info = filled(mpi, {{"key", "value"}});
@@ -346,7 +344,7 @@ ASSAY_TEST(info, value_exact, requirements{"info.set", "info.set.long_value"}, o
 }
 
 // MPI_INFO_ENV (section 11.2.1) and MPI_Info_create_env.
-ASSAY_TEST(info, env, requirements{"info.env", "info.env.keys"}, over(world_only())) {
+ASSAY_TEST(info, env, requirements{"info.env", "info.env.keys"}, over(world_only()), thread_safe{}) {
     static char const* const known[] = {"command", "argv", "maxprocs", "soft",        "host",
                                         "arch",    "wdir", "file",     "thread_level"};
     for (auto const& key : keys_of(mpi, MPI_INFO_ENV)) {
@@ -374,7 +372,7 @@ ASSAY_TEST(info, env, requirements{"info.env", "info.env.keys"}, over(world_only
 }
 
 ASSAY_TEST(info, create_env, requirements{"info.create_env"}, over(world_only()),
-           needs_procedures({"MPI_Info_create_env"})) {
+           needs_procedures({"MPI_Info_create_env"}), thread_safe{}) {
     MPI_Info first = MPI_INFO_NULL, second = MPI_INFO_NULL;
     char name[] = "program", argument[] = "argument";
     char* arguments[] = {name, argument, nullptr};

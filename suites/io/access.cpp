@@ -4,8 +4,6 @@
 #include <array>
 #include <fmt/format.h>
 
-#include "mpi_calls.hpp"
-
 namespace assay::io {
 
 axis<data_access> const& accesses() {
@@ -255,7 +253,7 @@ ASSAY_TEST(io, write,
                         "io.nonblocking", "io.open.create", "io.file_size.high_byte"},
            over(writes(), axis_use{&views()}, axis_use{&files}, file_comms(), datatypes::all(), file_counts(),
                 placements::all()),
-           views_of_etypes(), shared_pointer_needs_same_view(), fits_file(2 * pieces)) {
+           views_of_etypes(), shared_pointer_needs_same_view(), fits_file(2 * pieces), thread_safe{}) {
     plan_of_pieces const plan{mpi, mpi.at(accesses()), mpi.at(views())};
     auto const prior = mpi.at(files);
     scratch_file scratch(mpi);
@@ -289,7 +287,8 @@ ASSAY_TEST(io, read,
                         "io.nonblocking"},
            over(reads(), axis_use{&views()}, file_comms(), datatypes::all(), file_counts(), placements::all()),
            views_of_etypes(), shared_pointer_needs_same_view(), fits_file(2 * pieces),
-           note{"the file is made without MPI; ranks that share a file pointer mark the pieces that they were given"}) {
+           note{"the file is made without MPI; ranks that share a file pointer mark the pieces that they were given"},
+           thread_safe{}) {
     plan_of_pieces const plan{mpi, mpi.at(accesses()), mpi.at(views())};
     scratch_file scratch(mpi);
     image const content = plan.whole(image());

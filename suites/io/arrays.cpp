@@ -2,8 +2,6 @@
 // ranks by the filetype (MPI-5.0 section 14.3, example 14.9.2).
 #include "suites/io/access.hpp"
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::io;
 
@@ -51,7 +49,7 @@ ASSAY_TEST(io, array, requirements{"io.view.darray", "io.view.subarray", "io.vie
                          return a.where == positioning::individual && a.how == synchronism::blocking;
                      }),
                 thesis_comms(), thesis_types(), few_counts()),
-           etypes_only(), fits_file(3)) {
+           etypes_only(), fits_file(3), thread_safe{}) {
     auto const how = mpi.at(divisions);
     auto const call = mpi.at(accesses());
     scratch_file scratch(mpi);

@@ -6,8 +6,6 @@
 #include <fmt/format.h>
 #include <map>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::io;
 
@@ -63,9 +61,11 @@ ASSAY_TEST(io, datarep,
            etypes_only(),
            where(datareps, makers,
                  [](representation r, maker m) { return r != representation::internal || m == maker::mpi; }),
-           where(datareps, type_axis(), [](representation r, datatype const& t) {
-               return r != representation::external32 || converted_by_table(t.map);
-           })) {
+           where(datareps, type_axis(),
+                 [](representation r, datatype const& t) {
+                     return r != representation::external32 || converted_by_table(t.map);
+                 }),
+           thread_safe{}) {
     auto const how = mpi.at(datareps);
     bool const by_mpi = mpi.at(makers) == maker::mpi;
     auto const key = [&](int rank) { return mpi.key(0, rank, 0, rank, 0); };

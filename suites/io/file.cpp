@@ -10,8 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "mpi_calls.hpp"
-
 namespace assay::io {
 
 void meet(test_run& mpi) { // a dissemination barrier (Hensgen, Finkel, Manber 1988)

@@ -7,8 +7,6 @@
 #include <fmt/format.h>
 #include <optional>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::io;
 using assay::types::binding;

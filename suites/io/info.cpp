@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 #include <map>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::io;
 
@@ -68,7 +66,7 @@ ASSAY_TEST(io, info, requirements{"io.info.set", "io.info.get", "io.info.keeps_o
            over(axis_use{&axis_of_hints}, axis_use{&givens},
                 only(views(), [](view_kind v) { return v != view_kind::bytes; }), thesis_comms(), thesis_types(),
                 few_counts()),
-           etypes_only(), fits_file(2)) {
+           etypes_only(), fits_file(2), thread_safe{}) {
     divided_file const all(mpi, mpi.at(views()));
     auto const how = mpi.at(givens);
     auto const v = all.view_of(mpi.rank);

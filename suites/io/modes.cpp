@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::io;
 
@@ -58,7 +56,7 @@ view stream() { return {0, predefined("byte"), predefined("byte"), true}; }
 ASSAY_TEST(io, open,
            requirements{"io.open.create", "io.open.amode", "io.open.group", "io.open.delete_on_close", "io.get_size",
                         "io.open.default_view"},
-           over(axis_use{&amodes}, file_comms())) {
+           over(axis_use{&amodes}, file_comms()), thread_safe{}) {
     auto const how = mpi.at(amodes);
     image const content = [&] {
         image made;
@@ -106,7 +104,7 @@ ASSAY_TEST(io, open,
 }
 
 ASSAY_TEST(io, errors, requirements{"io.errors.class", "io.delete.missing"}, over(axis_use{&mistakes}, thesis_comms()),
-           note{"the default error handler of files is MPI_ERRORS_RETURN (section 14.7)"}) {
+           note{"the default error handler of files is MPI_ERRORS_RETURN (section 14.7)"}, thread_safe{}) {
     auto const what = mpi.at(mistakes);
     scratch_file scratch(mpi);
     std::vector<unsigned char> const content(100, poison_byte);
@@ -167,8 +165,8 @@ ASSAY_TEST(io, errors, requirements{"io.errors.class", "io.delete.missing"}, ove
 }
 
 ASSAY_TEST(io, append, requirements{"io.open.append", "io.pointer.ordered", "io.pointer.individual"},
-           over(axis_use{&pointers}, thesis_comms(), thesis_types(), few_counts()), fits_file(2),
-           note{"Append Modus"}) {
+           over(axis_use{&pointers}, thesis_comms(), thesis_types(), few_counts()), fits_file(2), note{"Append Modus"},
+           thread_safe{}) {
     bool const ordered = mpi.at(pointers) == pointer::ordered;
     auto const key = [&](int rank) { return mpi.key(0, rank, 0, rank, 0); };
     auto const piece = mpi.elements * mpi.map.size();
@@ -201,7 +199,7 @@ ASSAY_TEST(io, sequential, requirements{"io.open.sequential", "io.view.displacem
                  [](bool typed, datatype const& t) {
                      return !typed || (is_etype(t.map) && static_cast<std::size_t>(t.map.extent()) == t.map.size());
                  }),
-           note{"Sequential Modus"}) {
+           note{"Sequential Modus"}, thread_safe{}) {
     bool const typed = mpi.at(current);
     auto const key = [&](int rank, int piece) { return mpi.key(0, rank, 0, rank, piece); };
     scratch_file scratch(mpi);
@@ -247,7 +245,8 @@ ASSAY_TEST(io, commself, requirements{"io.consistency.separate_opens", "io.open.
            over(only(views(), [](view_kind v) { return v != view_kind::bytes; }), thesis_comms(), thesis_types(),
                 few_counts()),
            etypes_only(), fits_file(2),
-           note{"IO Commself: each process opens the same file on MPI_COMM_SELF and writes its own bytes of it"}) {
+           note{"IO Commself: each process opens the same file on MPI_COMM_SELF and writes its own bytes of it"},
+           thread_safe{}) {
     divided_file const all(mpi, mpi.at(views()));
     int const next = (mpi.rank + 1) % mpi.size;
     scratch_file scratch(mpi);

@@ -9,8 +9,6 @@
 #include <optional>
 #include <sys/stat.h>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::io;
 
@@ -157,7 +155,7 @@ constraint pages_enough() { // a piece of few bytes fits into the page that is t
 ASSAY_TEST(io, refused, requirements{"io.refused.amount", "io.refused.told", "io.refused.completes"},
            over(axis_use{&storages}, writes(), views_with_displacement(), world_only(), two_types(), two_counts(),
                 axis_use{&forms()}),
-           etypes_only(), shared_pointer_needs_same_view(), pages_enough(), thread_unsafe{},
+           etypes_only(), shared_pointer_needs_same_view(), pages_enough(),
            note{"not all that the ranks write finds room: whose data are not in the file must get an error"}) {
     refused_write const write(mpi, mpi.at(storages));
     if (!write.opened()) return;
@@ -173,7 +171,7 @@ ASSAY_TEST(io, refused_class, requirements{"io.refused.class"},
                 only(count_ladder(),
                      [](count_value const& c) { return c.kind == count_value::unit::bytes_nearest && c.n == large; }),
                 only(views(), [](view_kind v) { return v == view_kind::type; }), axis_use{&forms()}),
-           etypes_only(), thread_unsafe{}, note{"an error of a write for which there is no room says so"}) {
+           etypes_only(), note{"an error of a write for which there is no room says so"}) {
     refused_write const write(mpi, mpi.at(storages));
     int error_class = MPI_ERR_NO_SPACE;
     if (write.by_write() != MPI_SUCCESS) mpi.ok(MPI_Error_class(write.by_write(), &error_class));
@@ -192,7 +190,7 @@ axis<resize> const resizes("call", {{{"set_size", "", "MPI_File_set_size", nullp
 
 ASSAY_TEST(
     io, refused_size, requirements{"io.refused.size", "io.refused.preallocate"},
-    over(axis_use{&resizes}, axis_use{&storages}, world_only()), thread_unsafe{},
+    over(axis_use{&resizes}, axis_use{&storages}, world_only()),
     // Whether MPI_File_set_size takes space is left open (section 14.2.4); MPI_File_preallocate of a gibibyte takes long.
     where(resizes, storages,
           [](resize how, refusal r) { return (how == resize::preallocate) != (r == refusal::limit); }),
@@ -265,7 +263,7 @@ axis<attempt> const
 } // namespace
 
 ASSAY_TEST(io, refused_open, requirements{"io.refused.open", "io.refused.read_only"},
-           over(axis_use{&places}, axis_use{&attempts}, world_only()), thread_unsafe{},
+           over(axis_use{&places}, axis_use{&attempts}, world_only()),
            where(places, attempts,
                  [](locked where, attempt what) {
                      if (where == locked::file) return what == attempt::write || what == attempt::read_write;

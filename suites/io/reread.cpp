@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::io;
 
@@ -35,9 +33,12 @@ ASSAY_TEST(io, reread,
            requirements{"io.consistency.sync", "io.consistency.atomic", "io.consistency.reopen", "io.atomicity.flag",
                         "io.view.holes", "io.status.count", "io.pointer.seek"},
            over(axis_use{&hows}, axis_use{&arrangements}, thesis_comms(), thesis_types(), few_counts()), etypes_only(),
-           fits_file(3), where(arrangements, count_ladder(), [](arrangement a, count_value const& c) {
-               return a != arrangement::by_seek || (c.kind == count_value::unit::elements && c.n <= 17);
-           })) {
+           fits_file(3),
+           where(arrangements, count_ladder(),
+                 [](arrangement a, count_value const& c) {
+                     return a != arrangement::by_seek || (c.kind == count_value::unit::elements && c.n <= 17);
+                 }),
+           thread_safe{}) {
     auto const how = mpi.at(hows);
     auto const order = mpi.at(arrangements);
     bool const by_seek = order == arrangement::by_seek;
@@ -129,7 +130,8 @@ ASSAY_TEST(io, atomicity, requirements{"io.atomicity.conflict"},
            over(only(views(), [](view_kind v) { return v == view_kind::type || v == view_kind::hole; }), thesis_comms(),
                 some_types(), few_counts()),
            etypes_only(), fits_file(2),
-           note{"all ranks write the same bytes at once: what is read and what remains is of one write"}) {
+           note{"all ranks write the same bytes at once: what is read and what remains is of one write"},
+           thread_safe{}) {
     constexpr int rounds = 3;
     auto const v = make_view(mpi, mpi.at(views()), 0);
     auto const key = [&](int rank, int round) { return mpi.key(0, rank, 0, rank, round); };

@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::io;
 
@@ -21,10 +19,13 @@ ASSAY_TEST(io, seek,
                         "io.view.resets_pointers"},
            over(axis_use{&pointers}, axis_use{&whences}, axis_use{&views()}, thesis_comms(), thesis_types(),
                 few_counts()),
-           views_of_etypes(), fits_file(3), where(pointers, whences, views(), [](bool shared, bool end, view_kind v) {
-               // Where the file ends for an interleaved view depends on who owns the last byte.
-               return (!shared && !end) || same_on_all_ranks(v);
-           })) {
+           views_of_etypes(), fits_file(3),
+           where(pointers, whences, views(),
+                 [](bool shared, bool end, view_kind v) {
+                     // Where the file ends for an interleaved view depends on who owns the last byte.
+                     return (!shared && !end) || same_on_all_ranks(v);
+                 }),
+           thread_safe{}) {
     bool const shared = mpi.at(pointers);
     auto const kind = mpi.at(views());
     auto const v = make_view(mpi, kind, mpi.rank);

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::io;
 
@@ -25,7 +23,7 @@ axis<change> const changes("change",
 ASSAY_TEST(io, size,
            requirements{"io.set_size", "io.preallocate", "io.get_size", "io.set_size.pointers",
                         "io.file_size.high_byte"},
-           over(axis_use{&changes}, thesis_comms(), thesis_types(), few_counts()), fits_file(2)) {
+           over(axis_use{&changes}, thesis_comms(), thesis_types(), few_counts()), fits_file(2), thread_safe{}) {
     auto const how = mpi.at(changes);
     view const v{0, predefined("byte"), predefined("byte"), true};
     auto const bytes_of_rank = mpi.elements * mpi.map.size();

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::io;
 
@@ -15,7 +13,7 @@ ASSAY_TEST(io, end_of_file, requirements{"io.status.end_of_file", "io.read.data"
                 only(count_ladder(), [](count_value const& c) { return c.n == 17 || c.n == 8195; })),
            etypes_only(), fits_file(2),
            where(accesses(), [](data_access const& a) { return a.where != positioning::shared; }),
-           note{"the last rank finds half of what it asked for"}) {
+           note{"the last rank finds half of what it asked for"}, thread_safe{}) {
     auto const call = mpi.at(accesses());
     auto const v = make_view(mpi, mpi.at(views()), mpi.rank);
     auto const key = [&](int rank) { return mpi.key(0, rank, 0, rank, 0); };
@@ -52,7 +50,8 @@ ASSAY_TEST(io, end_of_file, requirements{"io.status.end_of_file", "io.read.data"
 ASSAY_TEST(io, status,
            requirements{"io.status.cancelled", "io.status.count", "io.status.ignore", "io.status.error_field"},
            over(axis_use{&accesses()}, thesis_comms(),
-                only(type_axis(), [](datatype const& t) { return t.name == "int"; }), few_counts())) {
+                only(type_axis(), [](datatype const& t) { return t.name == "int"; }), few_counts()),
+           thread_safe{}) {
     auto const call = mpi.at(accesses());
     scratch_file scratch(mpi);
     std::vector<unsigned char> const zeros(2 * static_cast<std::size_t>(mpi.size) * mpi.elements * mpi.map.size());

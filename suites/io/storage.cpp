@@ -16,8 +16,6 @@
 #include <thread>
 #include <unistd.h>
 
-#include "mpi_calls.hpp"
-
 namespace assay::io {
 namespace {
 

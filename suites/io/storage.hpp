@@ -11,7 +11,7 @@ namespace assay::io {
 
 // A file system of its own over the folder of a scratch_file, seen by the processes of the case alone. Rank 0 mounts it
 // (tmpfs(5)) in a mount namespace that the others enter, so that the system forgets it with its last process
-// (mount_namespaces(7)). All members of the case's communicator make and destroy it together, in tests that are thread_unsafe.
+// (mount_namespaces(7)). All members of the case's communicator make and destroy it together, in tests that are not thread_safe.
 class own_file_system {
 public:
     // Room for `bytes` of data, rounded up to pages. Ends the body as unsupported where the ranks run on several machines.

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::io;
 
@@ -38,7 +36,7 @@ struct given_type {
 ASSAY_TEST(io, get_view, requirements{"io.get_view", "io.view.resets_pointers"},
            over(only(views(), [](view_kind v) { return v != view_kind::bytes; }), thesis_comms(), thesis_types(),
                 few_counts()),
-           etypes_only(), fits_file(2)) {
+           etypes_only(), fits_file(2), thread_safe{}) {
     divided_file const all(mpi, mpi.at(views()));
     auto const v = all.view_of(mpi.rank);
     scratch_file scratch(mpi);

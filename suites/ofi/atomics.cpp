@@ -81,7 +81,7 @@ template <class T> std::array<T, many> values(int which) {
     return found;
 }
 
-template <class T> void run(test_run& ofi, kind how, fi_op op, fi_datatype type) {
+template <class T> void run(native_run& ofi, kind how, fi_op op, fi_datatype type) {
     wish what;
     what.caps = FI_MSG | FI_ATOMIC;
     endpoint end(ofi, ofi.at(providers()), what);
@@ -144,7 +144,7 @@ template <class T> void run(test_run& ofi, kind how, fi_op op, fi_datatype type)
     end.finish();
 }
 
-void run_of_type(test_run& ofi, kind how) {
+void run_of_type(native_run& ofi, kind how) {
     auto const op = ofi.at(operations());
     auto const [type, size] = ofi.at(numbers());
     switch (type) {

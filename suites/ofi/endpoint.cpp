@@ -34,7 +34,7 @@ template class handle<fid_cntr>;
 template class handle<fid_ep>;
 template class handle<fid_eq>;
 
-endpoint::endpoint(test_run& run, std::string const& provider, wish what)
+endpoint::endpoint(native_run& run, std::string const& provider, wish what)
     : ofi(run),
       wanted(std::move(what)),
       fabric(run),
@@ -49,7 +49,7 @@ endpoint::endpoint(test_run& run, std::string const& provider, wish what)
     open(provider);
     std::array<char, 512> name{};
     std::size_t size = name.size();
-    if (!ofi.ok(fi_getname(&ep->fid, name.data(), &size))) throw test_run::cannot_go_on{};
+    if (!ofi.ok(fi_getname(&ep->fid, name.data(), &size))) throw cannot_go_on{};
     names = exchange({name.data(), size});
     for (int rank = 0; rank < ofi.size; ++rank) {
         fi_addr_t address = FI_ADDR_NOTAVAIL;
@@ -57,7 +57,7 @@ endpoint::endpoint(test_run& run, std::string const& provider, wish what)
         int const inserted = fi_av_insert(av.get(), of_rank.data(), 1, &address, 0, nullptr);
         if (!ofi.check(inserted == 1, finding::return_,
                        fmt::format("fi_av_insert returned {}, not 1", error_text(inserted))))
-            throw test_run::cannot_go_on{};
+            throw cannot_go_on{};
         peers.push_back(address);
     }
     meet(); // some providers drop what comes from an address that they do not know yet
@@ -85,7 +85,7 @@ void endpoint::open(std::string const& provider) {
                         wanted.pieces > 1 ? fmt::format(", {} pieces", wanted.pieces) : ""));
 
     auto const must = [this](int code) {
-        if (!ofi.ok(code)) throw test_run::cannot_go_on{};
+        if (!ofi.ok(code)) throw cannot_go_on{};
     };
     must(fi_fabric(info->fabric_attr, fabric.address(), nullptr));
     must(fi_domain(fabric.get(), info.get(), domain.address(), nullptr));
@@ -267,10 +267,10 @@ void* endpoint::descriptor(void* memory, std::size_t bytes) {
 fid_mr* endpoint::expose(void* memory, std::size_t bytes, std::uint64_t access) {
     fid_mr* region = nullptr;
     if (!ofi.ok(fi_mr_reg(domain.get(), memory, bytes, access, 0, next_key_++, 0, &region, nullptr)))
-        throw test_run::cannot_go_on{};
+        throw cannot_go_on{};
     regions_.push_back(region);
     if (info->domain_attr->mr_mode & FI_MR_ENDPOINT)
-        if (!ofi.ok(fi_mr_bind(region, &ep->fid, 0)) || !ofi.ok(fi_mr_enable(region))) throw test_run::cannot_go_on{};
+        if (!ofi.ok(fi_mr_bind(region, &ep->fid, 0)) || !ofi.ok(fi_mr_enable(region))) throw cannot_go_on{};
     return region;
 }
 

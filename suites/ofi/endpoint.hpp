@@ -54,7 +54,7 @@ struct operation {
 template <class Object> class handle {
 public:
     handle() = default;
-    explicit handle(test_run& ofi) : ofi_(&ofi) {}
+    explicit handle(native_run& ofi) : ofi_(&ofi) {}
     ~handle() { close(); }
     handle(handle const&) = delete;
     handle& operator=(handle const&) = delete;
@@ -65,7 +65,7 @@ public:
     void forget() { it_ = nullptr; } // it is closed already
 
 private:
-    test_run* ofi_ = nullptr;
+    native_run* ofi_ = nullptr;
     Object* it_ = nullptr;
 };
 
@@ -103,10 +103,10 @@ struct remote_memory {
 
 class endpoint {
 public:
-    endpoint(test_run& ofi, std::string const& provider, wish what);
+    endpoint(native_run& ofi, std::string const& provider, wish what);
     ~endpoint();
 
-    test_run& ofi;
+    native_run& ofi;
     wish const wanted;
     info_list info;
     handle<fid_fabric> fabric;

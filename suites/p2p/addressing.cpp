@@ -2,8 +2,6 @@
 // section 5.1.12) or packed by hand (section 5.2).
 #include "suites/p2p/exchange.hpp"
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 
 namespace {
@@ -50,7 +48,7 @@ int packed_size(test_run& mpi, int count) {
 
 ASSAY_TEST(p2p, ring_bottom, requirements{"datatype.bottom", "datatype.get_address", "p2p.send.data"},
            over(axis_use{&bottoms}, communicators::intra(), datatypes::all(), counts::ladder(), placements::all()),
-           fits_memory(false)) {
+           fits_memory(false), thread_safe{}) {
     int const to = (mpi.rank + 1) % mpi.size, from = (mpi.rank - 1 + mpi.size) % mpi.size;
     auto &out = mpi.outgoing(to), &in = mpi.incoming();
     auto const side = mpi.at(bottoms);
@@ -80,7 +78,7 @@ ASSAY_TEST(p2p, ring_bottom, requirements{"datatype.bottom", "datatype.get_addre
 
 ASSAY_TEST(p2p, ring_pack, requirements{"datatype.pack", "datatype.unpack", "datatype.pack_size", "p2p.packed"},
            over(axis_use{&packers}, communicators::intra(), datatypes::all(), counts::ladder(), placements::all()),
-           fits_memory(false)) {
+           fits_memory(false), thread_safe{}) {
     int const to = (mpi.rank + 1) % mpi.size, from = (mpi.rank - 1 + mpi.size) % mpi.size;
     auto const way = mpi.at(packers);
     auto &out = mpi.outgoing(to), &in = mpi.incoming();

@@ -1,8 +1,6 @@
 // Keller: "Alltoall", -Persistent, -xIsend, -Irsend, -Issend, with MPI_ANY_SOURCE, with a topology, "Ring Send w/ Cartesian".
 #include "suites/p2p/exchange.hpp"
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::p2p;
 
@@ -12,7 +10,7 @@ ASSAY_TEST(p2p, alltoall, requirements{"p2p.send.data", "p2p.self", "p2p.wildcar
            sensible_receive(), sensible_completion(), blocking_needs_post(), fits_memory(true),
            where(modes(), wildcard_axis(),
                  [](send_mode const& m, wildcard const& w) { return m.kind != send_mode::kind::ready || !w.tag; }),
-           wildcards{}) {
+           wildcards{}, thread_safe{}) {
     exchange(mpi, all_to_all(mpi),
              {mpi.at(modes()), mpi.at(receives()), mpi.at(completions()), mpi.at(wildcard_axis())});
 }
@@ -21,14 +19,14 @@ ASSAY_TEST(p2p, alltoall_topology, requirements{"p2p.send.data", "p2p.order.non_
            over(axis_use{&modes()}, axis_use{&receives()}, axis_use{&completions()}, communicators::topologies(),
                 datatypes::all(), counts::ladder(), placements::all()),
            sensible_receive(), sensible_completion(), blocking_needs_post(), fits_memory(true),
-           note{"along the edges of the topology"}) {
+           note{"along the edges of the topology"}, thread_safe{}) {
     exchange(mpi, neighbours(mpi), {mpi.at(modes()), mpi.at(receives()), mpi.at(completions())});
 }
 
 // A shift along each dimension with what MPI_Cart_shift names.
 ASSAY_TEST(p2p, ring_cartesian, requirements{"p2p.send.data", "topology.cart_shift"},
            over(axis_use{&modes()}, communicators::cartesian(), datatypes::all(), counts::ladder(), placements::all()),
-           fits_memory(false)) {
+           fits_memory(false), thread_safe{}) {
     auto const sources = mpi.comm_entry->sources(mpi.size, mpi.rank);
     // One buffer for the messages of all dimensions, each of which may start twice.
     if (mpi.at(modes()).kind == send_mode::kind::buffered)

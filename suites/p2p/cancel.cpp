@@ -2,13 +2,12 @@
 #include "framework/check/logical.hpp"
 #include "suites/p2p/exchange.hpp"
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 
 // Cancelling a send is deprecated since MPI-4.0, and the library may always deliver instead.
 ASSAY_TEST(p2p, many_to_one_cancel, requirements{"p2p.cancel.send", "p2p.cancel.test_cancelled"},
-           over(communicators::usable(), datatypes::all(), counts::ladder(), placements::all()), fits_memory(true)) {
+           over(communicators::usable(), datatypes::all(), counts::ladder(), placements::all()), fits_memory(true),
+           thread_safe{}) {
     // On an intercommunicator one side sends and the other receives: a rank that waits for its own send could not offer
     // the receive that another one waits for.
     bool const receives = mpi.rank == 0 && mpi.side == 0,
@@ -98,7 +97,8 @@ ASSAY_TEST(p2p, many_to_one_cancel, requirements{"p2p.cancel.send", "p2p.cancel.
 }
 
 ASSAY_TEST(p2p, cancel_receive, requirements{"p2p.cancel.receive", "p2p.cancel.test_cancelled"},
-           over(communicators::usable(), datatypes::all(), counts::ladder(), placements::all()), fits_memory(false)) {
+           over(communicators::usable(), datatypes::all(), counts::ladder(), placements::all()), fits_memory(false),
+           thread_safe{}) {
     auto& in = mpi.incoming();
     MPI_Request request = MPI_REQUEST_NULL;
     auto status = poisoned_status();

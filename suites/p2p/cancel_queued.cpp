@@ -6,8 +6,6 @@
 #include <fmt/format.h>
 #include <thread>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::p2p;
 
@@ -27,7 +25,7 @@ axis<burst> const
 // A rank cancels more messages than its library can hand over while the receiver takes none: some have been delivered by then, others
 // wait for their turn within the sender.
 ASSAY_TEST(p2p, cancel_queued, requirements{"p2p.cancel.send", "p2p.cancel.test_cancelled"},
-           over(axis_use{&synchronous}, axis_use{&bursts}, few_communicators())) {
+           over(axis_use{&synchronous}, axis_use{&bursts}, few_communicators()), thread_safe{}) {
     auto const p = pair_of(mpi);
     if (p.idle) return;
     auto const [many, n] = mpi.at(bursts);

@@ -5,8 +5,6 @@
 #include <fmt/format.h>
 #include <numeric>
 
-#include "mpi_calls.hpp"
-
 namespace assay::p2p {
 
 axis<call> const& completion_calls() {

@@ -4,8 +4,6 @@
 #include <map>
 #include <sched.h>
 
-#include "mpi_calls.hpp"
-
 namespace assay::p2p {
 
 using kind = enum send_mode::kind;

@@ -10,8 +10,6 @@
 #include <fmt/format.h>
 #include <thread>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::p2p;
 
@@ -130,7 +128,7 @@ int class_of(int code) {
 ASSAY_TEST(p2p, generalized_complete,
            requirements{"grequest.complete", "grequest.query.status", "grequest.query.when", "grequest.query.ignored",
                         "grequest.free.when", "grequest.extra_state"},
-           over(only(calls, completes), axis_use{&numbers}, axis_use{&status_given}), thread_unsafe{},
+           over(only(calls, completes), axis_use{&numbers}, axis_use{&status_given}),
            where(calls, numbers, [](call c, int n) { return !is_single(c) || n == 1; })) {
     auto const c = mpi.at(calls);
     bool const given = mpi.at(status_given);
@@ -190,7 +188,7 @@ ASSAY_TEST(p2p, generalized_complete,
 }
 
 ASSAY_TEST(p2p, generalized_some, requirements{"grequest.complete", "grequest.query.when", "grequest.free.when"},
-           over(only(calls, [](call c) { return completes_of_list(c) && c != call::waitall; })), thread_unsafe{},
+           over(only(calls, [](call c) { return completes_of_list(c) && c != call::waitall; })),
            note{"of three generalized requests the one in the middle is complete"}) {
     auto const c = mpi.at(calls);
     operations mine(mpi, 3);
@@ -231,8 +229,7 @@ axis<bool> const first_completed("order", {{{"complete_first", "", "MPI_Grequest
                                            {{"free_first", "", "MPI_Request_free comes first", nullptr}, false}});
 }
 
-ASSAY_TEST(p2p, generalized_free, requirements{"grequest.free.request_free"}, over(axis_use{&first_completed}),
-           thread_unsafe{}) {
+ASSAY_TEST(p2p, generalized_free, requirements{"grequest.free.request_free"}, over(axis_use{&first_completed})) {
     operations mine(mpi, 1);
     if (!mine.start()) return;
     auto const copy = mine.requests[0]; // stays valid until free_fn was called
@@ -250,7 +247,7 @@ ASSAY_TEST(p2p, generalized_free, requirements{"grequest.free.request_free"}, ov
 }
 
 ASSAY_TEST(p2p, generalized_cancel, requirements{"grequest.cancel", "grequest.query.status", "grequest.extra_state"},
-           over(axis_use{&first_completed}, axis_use{&numbers}), thread_unsafe{},
+           over(axis_use{&first_completed}, axis_use{&numbers}),
            note{"order=free_first: MPI_Cancel comes before MPI_Grequest_complete"}) {
     bool const complete = mpi.at(first_completed);
     operations mine(mpi, static_cast<std::size_t>(mpi.at(numbers)));
@@ -290,7 +287,7 @@ static int class_of_callbacks() {
 
 ASSAY_TEST(p2p, generalized_errors, requirements{"grequest.error.returned"},
            over(only(calls, [](call c) { return completes(c) && (is_single(c) || is_any(c)); }), axis_use{&numbers}),
-           thread_unsafe{}, where(calls, numbers, [](call c, int n) { return is_single(c) == (n == 1); })) {
+           where(calls, numbers, [](call c, int n) { return is_single(c) == (n == 1); })) {
     int const own_class = class_of_callbacks();
     auto const same = [&](int code, char const* of, char const* by) {
         mpi.check(class_of(code) == own_class, finding::return_,
@@ -330,7 +327,7 @@ ASSAY_TEST(p2p, generalized_errors, requirements{"grequest.error.returned"},
 ASSAY_TEST(p2p, generalized_mixed, requirements{"grequest.mixed", "grequest.query.status"},
            over(only(calls, completes_of_list),
                 only(comm_axis(), [](communicator const& c) { return c.name == "world" || c.name == "reversed"; })),
-           note{"a generalized request completes together with a message around the ring"}) {
+           note{"a generalized request completes together with a message around the ring"}, thread_safe{}) {
     operations mine(mpi, 1);
     if (!mine.start()) return;
     auto const right = (mpi.rank + 1) % mpi.size, left = (mpi.rank + mpi.size - 1) % mpi.size;
@@ -390,7 +387,7 @@ ASSAY_TEST(p2p, generalized_thread, requirements{"grequest.thread"}, over(only(c
 }
 
 ASSAY_TEST(p2p, generalized_error_in_status, requirements{"grequest.error.in_status"},
-           over(only(calls, [](call c) { return completes_of_list(c) && !is_any(c); })), thread_unsafe{},
+           over(only(calls, [](call c) { return completes_of_list(c) && !is_any(c); })),
            note{"free_fn of one of three requests fails"}) {
     constexpr std::size_t n = 3, bad = 1;
     int const own_class = class_of_callbacks();

@@ -6,8 +6,6 @@
 #include <array>
 #include <fmt/format.h>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::p2p;
 
@@ -82,9 +80,12 @@ ASSAY_TEST(p2p, ring_large_count, requirements{"p2p.large.send", "p2p.large.recv
                              "MPI_Issend_c", "MPI_Irsend_c", "MPI_Send_init_c", "MPI_Bsend_init_c", "MPI_Ssend_init_c",
                              "MPI_Rsend_init_c", "MPI_Recv_c", "MPI_Irecv_c", "MPI_Recv_init_c", "MPI_Mrecv_c",
                              "MPI_Imrecv_c", "MPI_Get_count_c"}),
-           fits_memory(false), where(modes(), ways, [](send_mode const& m, way w) {
-               return posted_first(w) || (m.kind != mode_kind::ready && !m.may_block());
-           })) {
+           fits_memory(false),
+           where(modes(), ways,
+                 [](send_mode const& m, way w) {
+                     return posted_first(w) || (m.kind != mode_kind::ready && !m.may_block());
+                 }),
+           thread_safe{}) {
     auto const p = pair_of(mpi);
     if (p.idle) return;
     auto const w = mpi.at(ways);
@@ -135,7 +136,7 @@ ASSAY_TEST(p2p, sendrecv_large_count, requirements{"p2p.large.sendrecv", "p2p.la
            over(axis_use{&exchange_calls}, few_communicators(), some_types(), some_counts()),
            needs_procedures({"MPI_Sendrecv_c", "MPI_Sendrecv_replace_c", "MPI_Isendrecv_c", "MPI_Isendrecv_replace_c",
                              "MPI_Get_count_c"}),
-           fits_memory(false)) {
+           fits_memory(false), thread_safe{}) {
     auto const p = pair_of(mpi);
     if (p.idle) return;
     auto const c = mpi.at(exchange_calls);
@@ -181,8 +182,8 @@ axis<int> const widths("type", {{{"byte", "", "MPI_BYTE", nullptr}, 1}, {{"int",
 
 // A status can hold what no memory can: it is set by hand (section 13.3).
 ASSAY_TEST(p2p, get_count_large, requirements{"p2p.status.get_count_undefined", "p2p.large.get_count"},
-           over(axis_use{&huge}, axis_use{&widths}),
-           needs_procedures({"MPI_Get_count_c", "MPI_Status_set_elements_c"})) {
+           over(axis_use{&huge}, axis_use{&widths}), needs_procedures({"MPI_Get_count_c", "MPI_Status_set_elements_c"}),
+           thread_safe{}) {
     auto const elements = static_cast<MPI_Count>(mpi.at(huge));
     auto const type = mpi.at(widths) == 1 ? MPI_BYTE : MPI_INT;
     auto status = poisoned_status();
@@ -203,7 +204,7 @@ ASSAY_TEST(p2p, get_count_large, requirements{"p2p.status.get_count_undefined", 
 
 // A count that no int can hold, of a datatype without data: nothing is transferred, but the count must not be cut.
 ASSAY_TEST(p2p, large_count_no_data, requirements{"p2p.large.no_data"}, over(axis_use{&huge}, few_communicators()),
-           needs_procedures({"MPI_Send_c", "MPI_Recv_c", "MPI_Isend_c", "MPI_Get_count_c"})) {
+           needs_procedures({"MPI_Send_c", "MPI_Recv_c", "MPI_Isend_c", "MPI_Get_count_c"}), thread_safe{}) {
     auto const p = pair_of(mpi);
     if (p.idle) return;
     auto const elements = static_cast<MPI_Count>(mpi.at(huge));

@@ -13,7 +13,7 @@ ASSAY_TEST(p2p, many_to_one,
            // The empty message that announces a posted receive would be taken by MPI_ANY_TAG.
            where(modes(), wildcard_axis(),
                  [](send_mode const& m, wildcard const& w) { return m.kind != send_mode::kind::ready || !w.tag; }),
-           wildcards{}) {
+           wildcards{}, thread_safe{}) {
     exchange(mpi, many_to_one(mpi, 3),
              {mpi.at(modes()), mpi.at(receives()), completion_way::waitall, mpi.at(wildcard_axis())});
 }

@@ -6,8 +6,6 @@
 #include <fmt/format.h>
 #include <numeric>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::p2p;
 
@@ -34,7 +32,7 @@ axis<side> const
 // What matches is the sequence of basic types, not how it is described.
 ASSAY_TEST(p2p, signature, requirements{"p2p.types.signature"},
            over(axis_use{&derived_sides}, few_communicators(), only(type_axis(), of_ints), counts::ladder()),
-           fits_memory(false)) {
+           fits_memory(false), thread_safe{}) {
     auto const p = pair_of(mpi);
     if (p.idle) return;
     bool const sends = mpi.at(derived_sides) == side::sender;
@@ -64,7 +62,7 @@ axis<bool> const announcing("receive", {{{"recv", "", "MPI_Recv from MPI_ANY_SOU
 // Everybody sends hundreds of messages to rank 0, which takes them from anybody: those of each sender in their order.
 ASSAY_TEST(p2p, many_senders, requirements{"p2p.order.per_sender", "p2p.wildcard.source"},
            over(axis_use{&announcing}, few_communicators()), wildcards{},
-           note{"400 messages of each process, of 0 to 2,000 ints"}) {
+           note{"400 messages of each process, of 0 to 2,000 ints"}, thread_safe{}) {
     constexpr int each = 400;
     auto const length = [](int i) { return static_cast<std::size_t>(i % 13 == 7 ? 2000 : i % 5); };
     std::vector<std::vector<int>> out;
@@ -116,7 +114,8 @@ axis<call> const calls("call", {{{"recv", "", "MPI_Recv", nullptr}, call::recv},
                                 {{"sendrecv_replace", "", "MPI_Sendrecv_replace", nullptr}, call::replace}});
 } // namespace
 
-ASSAY_TEST(p2p, ignored_status, requirements{"p2p.status.ignore"}, over(axis_use{&calls}, few_communicators())) {
+ASSAY_TEST(p2p, ignored_status, requirements{"p2p.status.ignore"}, over(axis_use{&calls}, few_communicators()),
+           thread_safe{}) {
     auto const c = mpi.at(calls);
     auto const p = pair_of(mpi);
     if (p.idle) return;
@@ -157,7 +156,7 @@ axis<int> const bytes("bytes", {{{"0", "", "an empty message", nullptr}, 0}, {{"
 } // namespace
 
 ASSAY_TEST(p2p, get_count_no_data, requirements{"p2p.status.get_count_no_data"},
-           over(axis_use{&bytes}, few_communicators())) {
+           over(axis_use{&bytes}, few_communicators()), thread_safe{}) {
     auto const p = pair_of(mpi);
     if (p.idle) return;
     int const n = mpi.at(bytes);

@@ -7,8 +7,6 @@
 #include <array>
 #include <fmt/format.h>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::p2p;
 
@@ -64,7 +62,7 @@ private:
 // One sender's messages differ in length and mode; they must come in their order.
 ASSAY_TEST(p2p, order_lengths, requirements{"p2p.order.lengths", "p2p.order.modes", "p2p.order.non_overtaking"},
            over(axis_use{&posting}, axis_use{&wildcard_axis}, few_communicators()), wildcards{},
-           note{"standard and synchronous messages of 0 to 100,000 ints"}) {
+           note{"standard and synchronous messages of 0 to 100,000 ints"}, thread_safe{}) {
     auto const p = pair_of(mpi);
     agreed_moment moment(mpi);
     if (p.idle) return;
@@ -97,7 +95,7 @@ ASSAY_TEST(p2p, order_lengths, requirements{"p2p.order.lengths", "p2p.order.mode
 
 // Four receives of different selectivity, posted in this order: tag 1, anything, tag 0, anything. Messages: tags 0, 1, 0, 0.
 ASSAY_TEST(p2p, order_receives, requirements{"p2p.order.receives", "p2p.tag.selects"},
-           over(axis_use{&posting}, axis_use{&wildcard_axis}, few_communicators()), wildcards{}) {
+           over(axis_use{&posting}, axis_use{&wildcard_axis}, few_communicators()), wildcards{}, thread_safe{}) {
     auto const p = pair_of(mpi);
     agreed_moment moment(mpi);
     if (p.idle) return;
@@ -137,7 +135,7 @@ ASSAY_TEST(p2p, order_receives, requirements{"p2p.order.receives", "p2p.tag.sele
 // Tags that are sent in one order and received in the other.
 ASSAY_TEST(p2p, order_tags, requirements{"p2p.tag.selects", "p2p.tag.range", "p2p.tag.upper_bound"},
            over(axis_use{&posting}, few_communicators()), wildcards{},
-           note{"0, 1, 32767 and those up to MPI_TAG_UB; sent in one order, received in the other"}) {
+           note{"0, 1, 32767 and those up to MPI_TAG_UB; sent in one order, received in the other"}, thread_safe{}) {
     auto const p = pair_of(mpi);
     agreed_moment moment(mpi);
     if (p.idle) return;
@@ -183,7 +181,8 @@ axis<other> const others("other", {{{"dup", "", "MPI_Comm_dup", nullptr}, other:
 
 // Two communicators of the same processes: the same source and tag, and receives that take anything.
 ASSAY_TEST(p2p, order_contexts, requirements{"p2p.context.separate"},
-           over(axis_use{&others}, axis_use{&posting}, axis_use{&wildcard_axis}, few_communicators()), wildcards{}) {
+           over(axis_use{&others}, axis_use{&posting}, axis_use{&wildcard_axis}, few_communicators()), wildcards{},
+           thread_safe{}) {
     auto const p = pair_of(mpi);
     agreed_moment moment(mpi);
     auto const w = mpi.at(wildcard_axis);
@@ -238,7 +237,7 @@ axis<size> const sizes("ints", {{{"0", "", "empty messages", nullptr}, size::emp
 
 ASSAY_TEST(p2p, order_flood, requirements{"p2p.order.unexpected_flood", "p2p.order.many_unexpected"},
            over(axis_use{&sizes}, few_communicators()),
-           note{"10,000 messages are sent before the first is received, or as many as the library has resources for"}) {
+           note{"10,000 messages are sent before the first is received, or as many as the library has resources for"}, thread_safe{}) {
     auto const p = pair_of(mpi);
     if (p.idle) return;
     constexpr int n = 10000;
@@ -314,7 +313,8 @@ int receive(test_run& mpi, way how, void* into, int count, MPI_Datatype type, in
 
 ASSAY_TEST(p2p, shorter, requirements{"p2p.recv.shorter", "p2p.status.get_count"},
            over(axis_use{&ways}, few_communicators(), datatypes::all(), counts::ladder(), placements::all()),
-           fits_memory(false), note{"the receive has room for three elements more than the message has"}) {
+           fits_memory(false), note{"the receive has room for three elements more than the message has"},
+           thread_safe{}) {
     auto const p = pair_of(mpi);
     if (p.idle) return;
     auto& out = mpi.outgoing(p.to);
@@ -338,7 +338,7 @@ ASSAY_TEST(p2p, truncated,
            requirements{"p2p.recv.truncated", "p2p.recv.truncated_memory", "p2p.recv.truncated_class",
                         "p2p.recv.truncated_status", "p2p.recv.truncated_sender", "errors.raised.goes_on"},
            over(axis_use{&ways}, axis_use{&too_long}, few_communicators()),
-           note{"the message is longer than the receive"}) {
+           note{"the message is longer than the receive"}, thread_safe{}) {
     auto const p = pair_of(mpi);
     if (p.idle) return;
     auto const n = mpi.at(too_long), fits = n - 2;
@@ -384,7 +384,7 @@ axis<std::size_t> const any_length("ints", {{{"0", "", "an empty message", nullp
 } // namespace
 
 ASSAY_TEST(p2p, synchronous, requirements{"p2p.synchronous.not_before_receive", "p2p.synchronous.without_wait"},
-           over(axis_use{&synchronous_sends}, axis_use{&any_length}, few_communicators())) {
+           over(axis_use{&synchronous_sends}, axis_use{&any_length}, few_communicators()), thread_safe{}) {
     auto const p = pair_of(mpi);
     if (p.idle) return;
     auto const n = mpi.at(any_length);
@@ -423,9 +423,11 @@ axis<bool> const first_mode("first", {{{"bsend", "", "MPI_Bsend", nullptr}, fals
 ASSAY_TEST(p2p, intertwined, requirements{"p2p.progress.intertwined", "p2p.buffered.local"},
            over(axis_use{&first_mode}, axis_use{&any_length},
                 only(comm_axis(), [](communicator const& c) { return c.name == "world" || c.name == "inter_halved"; })),
-           where(comm_axis(), [](job const& j, communicator const& c) {
-               return c.kind == comm_kind::inter || smallest_size(c, j.np) >= 2;
-           })) {
+           where(comm_axis(),
+                 [](job const& j, communicator const& c) {
+                     return c.kind == comm_kind::inter || smallest_size(c, j.np) >= 2;
+                 }),
+           thread_safe{}, uses_attached_buffer{}) {
     auto const n = mpi.at(any_length);
     auto const count = static_cast<int>(n);
     bool const sends = mpi.inter ? mpi.side == 0 && mpi.rank == 0 : mpi.rank == 0;
@@ -459,7 +461,7 @@ ASSAY_TEST(p2p, intertwined, requirements{"p2p.progress.intertwined", "p2p.buffe
 
 // A message without elements has an envelope all the same.
 ASSAY_TEST(p2p, empty_message, requirements{"p2p.send.zero_count"}, over(axis_use{&ways}, few_communicators()),
-           note{"no buffer, and a receive that has room"}) {
+           note{"no buffer, and a receive that has room"}, thread_safe{}) {
     auto const p = pair_of(mpi);
     if (p.idle) return;
     auto in = room(4);

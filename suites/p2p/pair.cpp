@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 #include <sched.h>
 
-#include "mpi_calls.hpp"
-
 namespace assay::p2p {
 
 pair pair_of(test_run const& mpi) {

@@ -1,8 +1,6 @@
 // A ring of partitioned messages (MPI-5.0 chapter 4): partitions become ready in another order than they lie in memory.
 #include "suites/p2p/exchange.hpp"
 
-#include "mpi_calls.hpp"
-
 #include <sched.h>
 
 using namespace assay;
@@ -22,7 +20,7 @@ ASSAY_TEST(p2p, ring_partitioned, requirements{"partitioned.data", "partitioned.
                                 static_cast<std::size_t>(n) <=
                             (std::size_t{16} << 20);
                  }),
-           note{"two rounds of the same requests"}) {
+           note{"two rounds of the same requests"}, thread_safe{}) {
     int const n = mpi.at(partitions), to = (mpi.rank + 1) % mpi.size, from = (mpi.rank - 1 + mpi.size) % mpi.size;
     auto const total = mpi.elements * static_cast<std::size_t>(n);
     auto &out = mpi.incoming(total), &in = mpi.incoming(total);

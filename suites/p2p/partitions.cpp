@@ -8,8 +8,6 @@
 #include <fmt/format.h>
 #include <numeric>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::p2p;
 
@@ -122,7 +120,7 @@ ASSAY_TEST(p2p, partitioned_cuts,
                         "partitioned.pready_range", "partitioned.pready_list", "partitioned.new_data"},
            over(axis_use{&cuts}, axis_use{&orders}, axis_use{&rounds}, partitioned_communicators(), few_types(),
                 few_counts()),
-           partitioned(), note{"count is that of the smallest piece that both cuts have in common"}) {
+           partitioned(), note{"count is that of the smallest piece that both cuts have in common"}, thread_safe{}) {
     auto const p = pair_of(mpi);
     if (p.idle) return;
     auto const c = mpi.at(cuts);
@@ -157,7 +155,7 @@ ASSAY_TEST(p2p, partitioned_arrived,
            requirements{"partitioned.parrived", "partitioned.parrived_again", "partitioned.parrived_keeps",
                         "partitioned.parrived_data", "partitioned.not_before_ready"},
            over(axis_use{&cuts}, axis_use{&orders}, partitioned_communicators()), partitioned(),
-           note{"asked before anything is ready, and until all is there"}) {
+           note{"asked before anything is ready, and until all is there"}, thread_safe{}) {
     auto const p = pair_of(mpi);
     if (p.idle) return;
     auto const c = mpi.at(cuts);
@@ -208,7 +206,8 @@ ASSAY_TEST(p2p, partitioned_arrived,
 
 // All partitions but one are ready: the message is not complete. What is ready may be seen.
 ASSAY_TEST(p2p, partitioned_one_missing, requirements{"partitioned.completes_with_all", "partitioned.parrived_early"},
-           over(only(cuts, [](cut c) { return c.sender > 1; }), partitioned_communicators()), partitioned()) {
+           over(only(cuts, [](cut c) { return c.sender > 1; }), partitioned_communicators()), partitioned(),
+           thread_safe{}) {
     auto const p = pair_of(mpi);
     if (p.idle) return;
     auto const c = mpi.at(cuts);
@@ -256,7 +255,7 @@ axis<bool> const start_order("start", {{{"forward", "", "in the order of creatio
 
 ASSAY_TEST(p2p, partitioned_order, requirements{"partitioned.order", "partitioned.not_plain"},
            over(axis_use{&start_order}, partitioned_communicators()), partitioned(),
-           note{"three partitioned messages and a plain one with the same source and tag"}) {
+           note{"three partitioned messages and a plain one with the same source and tag"}, thread_safe{}) {
     auto const p = pair_of(mpi);
     if (p.idle) return;
     constexpr std::size_t each = 3, total = 4 * piece;
@@ -358,7 +357,8 @@ void end_all(test_run& mpi, ending how, std::vector<MPI_Request>& requests) {
 ASSAY_TEST(p2p, partitioned_both_ways,
            requirements{"partitioned.completion", "partitioned.tags", "partitioned.info", "partitioned.many"},
            over(axis_use{&numbers}, axis_use{&endings}, partitioned_communicators()), partitioned(),
-           note{"two tags each way; the requests have an info object with a key that no library knows"}) {
+           note{"two tags each way; the requests have an info object with a key that no library knows"},
+           thread_safe{}) {
     auto const p = pair_of(mpi);
     if (p.idle) return;
     int const n = mpi.at(numbers);
@@ -435,7 +435,7 @@ axis<bool> const partners("peer", {{{"neighbour", "", "another process", nullptr
 ASSAY_TEST(p2p, partitioned_inactive, requirements{"partitioned.inactive", "partitioned.proc_null"},
            over(axis_use{&partners}, only(cuts, [](cut c) { return c.sender == c.receiver; }),
                 partitioned_communicators()),
-           partitioned()) {
+           partitioned(), thread_safe{}) {
     if (!mpi.at(partners)) return with_nobody(mpi);
     auto const p = pair_of(mpi);
     if (p.idle) return;
@@ -470,7 +470,7 @@ axis<bool> const askings("request", {{{"inactive", "", "a receive that is not st
 ASSAY_TEST(p2p, parrived_inactive, requirements{"partitioned.parrived_inactive"},
            over(axis_use{&askings}, axis_use{&cuts}, partitioned_communicators()), partitioned(),
            where(askings, cuts, [](bool inactive, cut c) { return inactive || c.receiver == 1; }),
-           note{"before the first start, and after completion"}) {
+           note{"before the first start, and after completion"}, thread_safe{}) {
     auto const p = pair_of(mpi);
     if (p.idle) return;
     auto const c = mpi.at(cuts);
@@ -500,7 +500,7 @@ axis<bool> const vector_sides("vector", {{{"sender", "", "the sender's partition
 
 ASSAY_TEST(p2p, partitioned_types, requirements{"partitioned.types"},
            over(axis_use{&vector_sides}, axis_use{&cuts}, partitioned_communicators()), partitioned(),
-           note{"vectors of two ints with a gap of one between them"}) {
+           note{"vectors of two ints with a gap of one between them"}, thread_safe{}) {
     auto const p = pair_of(mpi);
     if (p.idle) return;
     auto const c = mpi.at(cuts);

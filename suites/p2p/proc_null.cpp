@@ -12,6 +12,6 @@ ASSAY_TEST(p2p, proc_null, requirements{"p2p.proc_null"},
                          return t.name == "int" || t.name == "type_mix" || t.name == "long_double";
                      }),
                 only(count_ladder(), [](count_value const& c) { return c.kind == count_value::unit::elements; })),
-           sensible_receive(), sensible_completion()) {
+           sensible_receive(), sensible_completion(), thread_safe{}) {
     exchange(mpi, {{-1, -1}, {-1, -1}}, {mpi.at(modes()), mpi.at(receives()), mpi.at(completions())});
 }

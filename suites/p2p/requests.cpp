@@ -12,8 +12,6 @@
 #include <list>
 #include <mutex>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::p2p;
 
@@ -98,13 +96,14 @@ static void nothing_active(test_run& mpi) {
 
 ASSAY_TEST(p2p, requests_inactive,
            requirements{"p2p.inactive.empty_status", "p2p.inactive.undefined_index", "p2p.inactive.stays"},
-           over(only(calls, since_31), axis_use{&lists}, few_communicators())) {
+           over(only(calls, since_31), axis_use{&lists}, few_communicators()), thread_safe{}) {
     nothing_active(mpi);
 }
 ASSAY_TEST(p2p, get_status_inactive, requirements{"p2p.get_status.inactive"},
            over(only(calls, since_41), axis_use{&lists}, few_communicators()),
            needs_procedures({"MPI_Request_get_status_any", "MPI_Request_get_status_all",
-                             "MPI_Request_get_status_some"})) {
+                             "MPI_Request_get_status_some"}),
+           thread_safe{}) {
     nothing_active(mpi);
 }
 
@@ -219,14 +218,15 @@ ASSAY_TEST(p2p, requests_mixed,
            requirements{"p2p.completion.null_in_list", "p2p.completion.any_one", "p2p.completion.all_statuses",
                         "p2p.get_status.keeps"},
            over(only(calls, since_31), axis_use{&kinds}, few_communicators()),
-           note{"a list of a null, an inactive, an active, a null and another active request"}) {
+           note{"a list of a null, an inactive, an active, a null and another active request"}, thread_safe{}) {
     mixed_list(mpi);
 }
 ASSAY_TEST(p2p, get_status_mixed, requirements{"p2p.get_status.any", "p2p.get_status.all", "p2p.get_status.some"},
            over(only(calls, since_41), axis_use{&kinds}, few_communicators()),
            note{"a list of a null, an inactive, an active, a null and another active request"},
            needs_procedures({"MPI_Request_get_status_any", "MPI_Request_get_status_all",
-                             "MPI_Request_get_status_some"})) {
+                             "MPI_Request_get_status_some"}),
+           thread_safe{}) {
     mixed_list(mpi);
 }
 
@@ -331,14 +331,15 @@ ASSAY_TEST(p2p, requests_pending,
            requirements{"p2p.completion.pending", "p2p.completion.testall_none", "p2p.completion.one_of_two",
                         "p2p.get_status.pending"},
            over(only(calls, since_31), axis_use{&kinds}, few_communicators()),
-           note{"two receives: of neither, then of the second one the message was sent"}) {
+           note{"two receives: of neither, then of the second one the message was sent"}, thread_safe{}) {
     pending_list(mpi);
 }
 ASSAY_TEST(p2p, get_status_pending, requirements{"p2p.get_status.list_pending"},
            over(only(calls, since_41), axis_use{&kinds}, few_communicators()),
            note{"two receives: of neither, then of the second one the message was sent"},
            needs_procedures({"MPI_Request_get_status_any", "MPI_Request_get_status_all",
-                             "MPI_Request_get_status_some"})) {
+                             "MPI_Request_get_status_some"}),
+           thread_safe{}) {
     pending_list(mpi);
 }
 
@@ -362,13 +363,14 @@ static void ignored_status(test_run& mpi) {
 }
 
 ASSAY_TEST(p2p, requests_ignored_status, requirements{"p2p.status.ignore", "p2p.statuses.ignore"},
-           over(only(calls, since_31), axis_use{&kinds}, few_communicators())) {
+           over(only(calls, since_31), axis_use{&kinds}, few_communicators()), thread_safe{}) {
     ignored_status(mpi);
 }
 ASSAY_TEST(p2p, get_status_ignored_status, requirements{"p2p.get_status.ignore"},
            over(only(calls, since_41), axis_use{&kinds}, few_communicators()),
            needs_procedures({"MPI_Request_get_status_any", "MPI_Request_get_status_all",
-                             "MPI_Request_get_status_some"})) {
+                             "MPI_Request_get_status_some"}),
+           thread_safe{}) {
     ignored_status(mpi);
 }
 
@@ -378,7 +380,7 @@ ASSAY_TEST(p2p, requests_error,
                         "p2p.recv.truncated_memory", "p2p.recv.truncated_class", "p2p.recv.truncated_sender",
                         "errors.raised.goes_on"},
            over(only(calls, [](call c) { return !only_looks(c); }), axis_use{&kinds}, few_communicators()),
-           note{"of three receives the second one is too small"}) {
+           note{"of three receives the second one is too small"}, thread_safe{}) {
     auto const c = mpi.at(calls);
     auto const k = mpi.at(kinds);
     auto const p = pair_of(mpi);
@@ -505,7 +507,7 @@ axis<std::size_t> const lengths("ints", {{{"5", "", "a small message", nullptr},
 ASSAY_TEST(p2p, request_free,
            requirements{"p2p.request_free.null", "p2p.request_free.active_send", "p2p.request_free.inactive",
                         "p2p.cancel.free"},
-           over(axis_use{&frees}, axis_use{&lengths}, few_communicators())) {
+           over(axis_use{&frees}, axis_use{&lengths}, few_communicators()), thread_safe{}, uses_attached_buffer{}) {
     auto const p = pair_of(mpi);
     if (p.idle) return;
     auto const n = mpi.at(lengths);
@@ -578,7 +580,7 @@ ASSAY_TEST(p2p, requests_many,
            requirements{"p2p.nonblocking.many_pending", "p2p.completion.any_one", "p2p.completion.all_statuses",
                         "p2p.send.data"},
            over(axis_use{&many_calls}, few_communicators()),
-           note{"thousands of receives and sends at once, or as many as the library has resources for"}) {
+           note{"thousands of receives and sends at once, or as many as the library has resources for"}, thread_safe{}) {
     auto const c = mpi.at(many_calls);
     auto const p = pair_of(mpi);
     if (p.idle) return;

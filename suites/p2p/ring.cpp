@@ -9,7 +9,7 @@ ASSAY_TEST(p2p, ring,
                         "p2p.persistent.restart", "p2p.send.buffer_unchanged"},
            over(axis_use{&modes()}, axis_use{&receives()}, axis_use{&completions()}, communicators::intra(),
                 datatypes::all(), counts::ladder(), placements::all()),
-           sensible_receive(), sensible_completion(), blocking_needs_two(), fits_memory(false)) {
+           sensible_receive(), sensible_completion(), blocking_needs_two(), fits_memory(false), thread_safe{}) {
     exchange(mpi, ring(mpi), {mpi.at(modes()), mpi.at(receives()), mpi.at(completions())});
 }
 
@@ -17,7 +17,7 @@ ASSAY_TEST(p2p, ring,
 // being wrong: it sees what depends on the bytes that are sent.
 ASSAY_TEST(p2p, ring_same_value, requirements{"p2p.send.data"},
            over(axis_use{&modes()}, communicators::intra(), datatypes::all(), counts::ladder(), placements::all()),
-           fits_memory(false), note{"all ranks send the same bytes"}) {
+           fits_memory(false), note{"all ranks send the same bytes"}, thread_safe{}) {
     manner how{mpi.at(modes()), receive_way::irecv, completion_way::wait};
     how.same_value = true;
     exchange(mpi, ring(mpi), how);

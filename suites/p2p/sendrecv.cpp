@@ -1,8 +1,6 @@
 // Keller: "Ring Sendrecv" — the calls that send and receive at once (MPI-5.0 section 3.2.7).
 #include "suites/p2p/exchange.hpp"
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 
 namespace {
@@ -22,7 +20,7 @@ ASSAY_TEST(p2p, ring_sendrecv,
            requirements{"p2p.sendrecv.data", "p2p.sendrecv.replace", "p2p.isendrecv.status", "p2p.status.fields"},
            over(axis_use{&calls}, axis_use{&directions}, communicators::intra(), datatypes::all(), counts::ladder(),
                 placements::all()),
-           fits_memory(false)) {
+           fits_memory(false), thread_safe{}) {
     auto const c = mpi.at(calls);
     bool const replace = c == call::replace || c == call::ireplace;
     int const step = mpi.at(directions), to = (mpi.rank + step + mpi.size) % mpi.size,

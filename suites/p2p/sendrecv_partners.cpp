@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::p2p;
 
@@ -100,7 +98,8 @@ ASSAY_TEST(p2p, sendrecv_matched, requirements{"p2p.sendrecv.plain_partner", "p2
                 axis_use{&any_source}, few_communicators()),
            wildcards{},
            // What is to be taken by a receive of our own must not be taken by the wildcard of the call.
-           where(sides, any_source, [](other_side s, bool any) { return s == other_side::same || !any; })) {
+           where(sides, any_source, [](other_side s, bool any) { return s == other_side::same || !any; }),
+           thread_safe{}) {
     matched(mpi);
 }
 // A blocking call may wait for the receive that comes behind it: these are probed for only where they do not block.
@@ -108,7 +107,7 @@ ASSAY_TEST(p2p, sendrecv_probed, requirements{"p2p.sendrecv.probed"},
            over(only(calls, [](call c) { return c == call::isendrecv || c == call::ireplace; }),
                 only(sides, [](other_side s) { return s == other_side::probe; }), axis_use{&lengths},
                 only(any_source, [](bool any) { return !any; }), few_communicators()),
-           needs_procedures({"MPI_Isendrecv", "MPI_Isendrecv_replace"}), wildcards{}) {
+           needs_procedures({"MPI_Isendrecv", "MPI_Isendrecv_replace"}), wildcards{}, thread_safe{}) {
     matched(mpi);
 }
 
@@ -116,7 +115,8 @@ ASSAY_TEST(p2p, sendrecv_probed, requirements{"p2p.sendrecv.probed"},
 ASSAY_TEST(p2p, sendrecv_sides, requirements{"p2p.sendrecv.tags", "p2p.sendrecv.types"},
            over(only(calls, [](call c) { return c == call::sendrecv || c == call::isendrecv; }), axis_use{&lengths},
                 few_communicators()),
-           note{"odd ranks send one int more than even ones, with another tag; pairs of ints are received as ints"}) {
+           note{"odd ranks send one int more than even ones, with another tag; pairs of ints are received as ints"},
+           thread_safe{}) {
     auto const p = pair_of(mpi);
     if (p.idle) return;
     auto const n = mpi.at(lengths);

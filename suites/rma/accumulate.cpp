@@ -8,8 +8,6 @@
 #include <cstring>
 #include <fmt/format.h>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::rma;
 
@@ -95,9 +93,11 @@ ASSAY_TEST(rma, accumulate,
            // Pairs of axes: what no third one can mend is then seen at once when cases are planned.
            where(updates, type_axis(),
                  [](update const& u, datatype const& t) { return u.kind != kind::fetch_and_op || t.predefined; }),
-           where(updates, count_ladder(), [](update const& u, count_value const& n) {
-               return u.kind != kind::fetch_and_op || (n.kind == count_value::unit::elements && n.n == 1);
-           })) {
+           where(updates, count_ladder(),
+                 [](update const& u, count_value const& n) {
+                     return u.kind != kind::fetch_and_op || (n.kind == count_value::unit::elements && n.n == 1);
+                 }),
+           thread_safe{}) {
     auto const what = mpi.at(updates);
     auto const& op = mpi.at(operations());
     auto const how = mpi.at(syncs());

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::rma;
 
@@ -86,7 +84,7 @@ ASSAY_TEST(rma, allocate,
            over(axis_use{&makers}, axis_use{&widths}, axis_use{&spreads},
                 only(syncs(), [](sync_way s) { return s == sync_way::fence || s == sync_way::lock_exclusive; }),
                 communicators::intra()),
-           note{"each rank puts into all of the memory of its right neighbour"}) {
+           note{"each rank puts into all of the memory of its right neighbour"}, thread_safe{}) {
     bool const fence = mpi.at(syncs()) == sync_way::fence;
     int const right = (mpi.rank + 1) % mpi.size, left = (mpi.rank + mpi.size - 1) % mpi.size;
     auto const own = bytes_of(mpi.rank, mpi.at(widths), mpi.at(spreads));

@@ -8,8 +8,6 @@
 #include <cstring>
 #include <fmt/format.h>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::rma;
 
@@ -84,7 +82,7 @@ ASSAY_TEST(rma, fetch_and_op,
            over(axis_use{&fetches}, axis_use{&ways}, checked_syncs(), axis_use{&flavors()}, axis_use{&units()},
                 axis_use{&hints()}, communicators::intra(), only(type_axis(), counter)),
            where(fetches, syncs(), [](fetch f, sync_way s) { return f != fetch::rget_accumulate || passive(s); }),
-           sensible_unit(), note{"a second epoch marks each number that was fetched"}) {
+           sensible_unit(), note{"a second epoch marks each number that was fetched"}, thread_safe{}) {
     auto const how = mpi.at(syncs());
     auto const fetch_by = mpi.at(fetches);
     bool const adds = mpi.at(ways) == hand::out;
@@ -184,7 +182,7 @@ axis<contest> const contests("compare", {{{"equal", "", "with the value that is 
 ASSAY_TEST(rma, compare_and_swap, requirements{"rma.compare_and_swap", "rma.atomicity"},
            over(axis_use{&contests}, checked_syncs(), axis_use{&flavors()}, axis_use{&units()}, axis_use{&hints()},
                 communicators::intra(), only(type_axis(), swaps)),
-           sensible_unit(), note{"a second epoch gets who won"}) {
+           sensible_unit(), note{"a second epoch gets who won"}, thread_safe{}) {
     constexpr int first = 101;
     auto const how = mpi.at(syncs());
     bool const equal = mpi.at(contests) == contest::equal;
@@ -256,7 +254,7 @@ ASSAY_TEST(rma, compare_and_swap, requirements{"rma.compare_and_swap", "rma.atom
 ASSAY_TEST(rma, exclusive_lock, requirements{"rma.lock.exclusive", "rma.flush"},
            over(axis_use{&flavors()}, axis_use{&units()}, axis_use{&hints()}, communicators::intra(),
                 only(type_axis(), [](datatype const& t) { return t.name == "int" || t.name == "int64_t"; })),
-           sensible_unit()) {
+           sensible_unit(), thread_safe{}) {
     auto const who = pattern_of(mpi, shape::to_root);
     window win(mpi, {mpi.at(flavors()), mpi.at(units()), mpi.at(hints())}, mpi.map, 1, 1, true);
     if (!win.made()) return;

@@ -6,8 +6,6 @@
 #include <cstring>
 #include <fmt/format.h>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::rma;
 
@@ -43,7 +41,7 @@ ASSAY_TEST(rma, attributes,
            over(axis_use{&flavors()}, axis_use{&units()}, axis_use{&hints()}, communicators::intra(),
                 only(type_axis(), [](datatype const& t) { return t.name == "double" || t.name == "type_mix"; }),
                 only(count_ladder(), [](count_value const& c) { return c.n == 0 || c.n == 17; })),
-           sensible_unit()) {
+           sensible_unit(), thread_safe{}) {
     auto const how = mpi.at(flavors());
     bool const dynamic = how == flavor::dynamic;
     window win(mpi, {how, mpi.at(units()), mpi.at(hints())}, mpi.map, mpi.elements, 1, true);
@@ -86,7 +84,8 @@ ASSAY_TEST(rma, attributes,
 
 ASSAY_TEST(rma, win_name, requirements{"rma.name", "rma.name.empty"},
            over(axis_use{&flavors()},
-                only(comm_axis(), [](communicator const& c) { return c.name == "world" || c.name == "self"; }))) {
+                only(comm_axis(), [](communicator const& c) { return c.name == "world" || c.name == "self"; })),
+           thread_safe{}) {
     window win(mpi, {mpi.at(flavors()), unit::byte, false}, mpi.map, 0, 1, false);
     if (!win.made()) return;
     char text[MPI_MAX_OBJECT_NAME + 1];

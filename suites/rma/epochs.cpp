@@ -4,8 +4,6 @@
 
 #include <string>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::rma;
 
@@ -61,7 +59,7 @@ ASSAY_TEST(rma, epochs, requirements{"rma.epochs", "rma.put.data", "rma.fence.as
                 only(type_axis(), is_int), only(count_ladder(), is_few_or_many)),
            // A fence without MPI_MODE_NOSUCCEED may open an epoch (section 12.5.1).
            where(syncs(), then_axis, [](sync_way s, next n) { return s != sync_way::fence || n == next::same; }),
-           note{"three rounds of puts around a ring"}) {
+           note{"three rounds of puts around a ring"}, thread_safe{}) {
     auto const first = mpi.at(syncs());
     auto const between = second(first, mpi.at(then_axis));
     window win(mpi, {mpi.at(flavors()), unit::byte, mpi.at(hints())}, mpi.map, mpi.elements, 1,
@@ -81,7 +79,7 @@ ASSAY_TEST(rma, nocheck, requirements{"rma.lock.nocheck", "rma.post.nocheck", "r
                 axis_use{&repeats},
                 only(comm_axis(), [](communicator const& c) { return c.name == "world" || c.name == "self"; }),
                 only(type_axis(), is_int), only(count_ladder(), [](count_value const& c) { return c.n == 3; })),
-           note{"MPI_MODE_NOCHECK where it holds"}) {
+           note{"MPI_MODE_NOCHECK where it holds"}, thread_safe{}) {
     auto const how = mpi.at(syncs());
     window win(mpi, {flavor::allocate, unit::byte, false}, mpi.map, mpi.elements, 1, passive(how));
     if (!win.made()) return;

@@ -4,8 +4,6 @@
 
 #include <string>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::rma;
 
@@ -130,7 +128,7 @@ ASSAY_TEST(rma, exchange,
                  [](access_call const& a, datatype const& t) { return !a.accumulates() || accumulable(t); }),
            where(end_types, type_axis(),
                  [](ends e, datatype const& t) { return e == ends::same || basic_of(t) != nullptr; }),
-           sensible_unit(), fits_memory(true)) {
+           sensible_unit(), fits_memory(true), thread_safe{}) {
     auto const access = mpi.at(accesses);
     auto const how = mpi.at(syncs());
     auto const who = pattern_of(mpi, mpi.at(patterns()));
@@ -202,7 +200,7 @@ ASSAY_TEST(rma, no_data, requirements{"rma.put.data", "rma.get.data"},
                 only(count_ladder(), [](count_value const& c) { return c.n == 0 || c.n == 17; })),
            where(type_axis(), count_ladder(),
                  [](datatype const& t, count_value const& c) { return t.map.size() == 0 || c.n == 0; }),
-           note{"no elements, or elements without data"}) {
+           note{"no elements, or elements without data"}, thread_safe{}) {
     auto const access = mpi.at(accesses);
     auto const who = pattern_of(mpi, shape::ring);
     window win(mpi, {mpi.at(flavors()), unit::byte, false}, mpi.map, mpi.elements, 1, false);

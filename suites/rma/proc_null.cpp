@@ -1,8 +1,6 @@
 // Accesses to MPI_PROC_NULL (MPI-5.0 section 12.3): they move nothing, and the epoch still has to be closed.
 #include "suites/rma/window.hpp"
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::rma;
 
@@ -38,7 +36,8 @@ ASSAY_TEST(rma, proc_null, requirements{"rma.proc_null"},
                 only(type_axis(), [](datatype const& t) { return t.name == "int" || t.name == "int64_t"; }),
                 only(count_ladder(), [](count_value const& c) { return c.n == 0 || c.n == 1 || c.n == 17; })),
            where(calls, syncs(), [](call c, sync_way s) { return !has_request(c) || passive(s); }),
-           where(calls, count_ladder(), [](call c, count_value const& n) { return !single(c) || n.n == 1; })) {
+           where(calls, count_ladder(), [](call c, count_value const& n) { return !single(c) || n.n == 1; }),
+           thread_safe{}) {
     auto const how = mpi.at(syncs());
     auto const who = pattern_of(mpi, shape::ring);
     window win(mpi, {mpi.at(flavors()), unit::byte, false}, mpi.map, mpi.elements, 1, passive(how));

@@ -4,8 +4,6 @@
 #include <cstring>
 #include <fmt/format.h>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 using namespace assay::rma;
 
@@ -17,7 +15,7 @@ ASSAY_TEST(rma, shared_memory,
                          return t.name == "int" || t.name == "type_mix" || t.name == "vector_negative_int";
                      }),
                 only(count_ladder(), [](count_value const& c) { return c.n == 3 || c.n == 8192; })),
-           note{"fence and direct stores into the memory of the right neighbour"}) {
+           note{"fence and direct stores into the memory of the right neighbour"}, thread_safe{}) {
     bool const contiguous = !mpi.at(hints()); // the info object asks for alloc_shared_noncontig
     auto const who = pattern_of(mpi, shape::ring);
     window win(mpi, {flavor::shared, mpi.at(units()), mpi.at(hints())}, mpi.map, mpi.elements, 1, false);

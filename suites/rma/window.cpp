@@ -8,8 +8,6 @@
 #include <numeric>
 #include <sched.h>
 
-#include "mpi_calls.hpp"
-
 namespace assay::rma {
 namespace {
 

@@ -2,8 +2,6 @@
 // (MPI-5.0 sections 6.12 and 11.6.2), which the threads may also have made at the same time.
 #include "suites/threads/threads.hpp"
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 
 namespace {

@@ -2,8 +2,6 @@
 #include "framework/check/logical.hpp"
 #include "suites/threads/threads.hpp"
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 
 ASSAY_TEST(threads, level, requirements{"threads.query_thread", "threads.is_thread_main"},

@@ -3,8 +3,6 @@
 #include "suites/p2p/exchange.hpp"
 #include "suites/threads/threads.hpp"
 
-#include "mpi_calls.hpp"
-
 #include <sched.h>
 
 using namespace assay;

@@ -2,8 +2,6 @@
 // receiver may cut the message into different numbers of partitions.
 #include "suites/threads/threads.hpp"
 
-#include "mpi_calls.hpp"
-
 #include <sched.h>
 
 using namespace assay;

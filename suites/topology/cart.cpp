@@ -8,8 +8,6 @@
 #include <fmt/format.h>
 #include <numeric>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 
 namespace {
@@ -184,7 +182,7 @@ ASSAY_TEST(topology, cart,
                         "topology.cart_get", "topology.cart_rank", "topology.cart_rank.periodic",
                         "topology.cart_coords", "topology.cart_shift", "topology.row_major", "topology.zero_dimensions",
                         "topology.dup"},
-           over(axis_use{&shapes}, axis_use{&reorders}, few())) {
+           over(axis_use{&shapes}, axis_use{&reorders}, few()), thread_safe{}) {
     auto const g = mpi.at(shapes)(mpi.size);
     int const reorder = mpi.at(reorders);
     MPI_Comm comm = make_grid(mpi, g, reorder);
@@ -211,7 +209,7 @@ ASSAY_TEST(topology, cart,
 // Each selection of dimensions: processes that agree in the others come together.
 ASSAY_TEST(topology, cart_sub,
            requirements{"topology.cart_sub", "topology.cart_sub.periods", "topology.cart_sub.zero_dimensions"},
-           over(axis_use{&shapes}, axis_use{&reorders}, few())) {
+           over(axis_use{&shapes}, axis_use{&reorders}, few()), thread_safe{}) {
     auto const g = mpi.at(shapes)(mpi.size);
     MPI_Comm comm = make_grid(mpi, g, mpi.at(reorders));
     if (comm == MPI_COMM_NULL || !mpi.check(comm != MPI_COMM_WORLD, finding::value, "no grid was made")) return;
@@ -254,7 +252,7 @@ ASSAY_TEST(topology, cart_sub,
 
 // MPI_Cart_map places the caller; any placement will do in which each rank of the grid occurs once.
 ASSAY_TEST(topology, cart_map, requirements{"topology.cart_map", "topology.cart_map.outside"},
-           over(axis_use{&shapes}, few())) {
+           over(axis_use{&shapes}, few()), thread_safe{}) {
     auto const g = mpi.at(shapes)(mpi.size);
     int mapped = -7;
     mpi.ok(MPI_Cart_map(mpi.comm, g.dimensions(), address(g.dims), address(g.periods), &mapped));
@@ -274,7 +272,8 @@ ASSAY_TEST(topology, cart_map, requirements{"topology.cart_map", "topology.cart_
                           MPI_UNDEFINED, g.size()));
 }
 
-ASSAY_TEST(topology, none, requirements{"topology.topo_test.none", "topology.not_inherited"}, over(few())) {
+ASSAY_TEST(topology, none, requirements{"topology.topo_test.none", "topology.not_inherited"}, over(few()),
+           thread_safe{}) {
     int kind = -7;
     mpi.ok(MPI_Topo_test(mpi.comm, &kind));
     mpi.check(kind == MPI_UNDEFINED, finding::value,
@@ -314,7 +313,7 @@ axis<misuse> const
 ASSAY_TEST(topology, cart_misuse,
            requirements{"topology.cart_create.too_large", "topology.cart_rank.out_of_range",
                         "topology.cart_shift.direction"},
-           over(axis_use{&misuses}, world_only())) {
+           over(axis_use{&misuses}, world_only()), thread_safe{}) {
     int const extent = mpi.size, larger = mpi.size + 1, period = 0, beyond = mpi.size;
     MPI_Comm line = MPI_COMM_NULL, made = MPI_COMM_NULL;
     mpi.ok(MPI_Cart_create(mpi.comm, 1, &extent, &period, 0, &line));
@@ -335,7 +334,7 @@ ASSAY_TEST(topology, cart_misuse,
 }
 
 // Every way to duplicate keeps the topology.
-ASSAY_TEST(topology, dup, requirements{"topology.dup"}, over(axis_use{&duplications()}, few())) {
+ASSAY_TEST(topology, dup, requirements{"topology.dup"}, over(axis_use{&duplications()}, few()), thread_safe{}) {
     auto const g = grid{{mpi.size}, {1}};
     MPI_Comm ring = make_grid(mpi, g, 0);
     MPI_Comm copy = duplicate(mpi, mpi.at(duplications()), ring);

@@ -5,8 +5,6 @@
 #include <fmt/format.h>
 #include <tuple>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 
 namespace {
@@ -218,7 +216,7 @@ ASSAY_TEST(topology, dist_graph,
                         "topology.dist_graph.weights", "topology.dist_graph.unweighted", "topology.dist_graph.counts",
                         "topology.dist_graph.order", "topology.dist_graph.repeatable", "topology.dist_graph.first_part",
                         "topology.dist_graph.ranks", "topology.topo_test", "topology.dup", "topology.dist_graph.info"},
-           over(axis_use{&shapes}, axis_use{&makers}, axis_use{&weights}, axis_use{&reorders}, few())) {
+           over(axis_use{&shapes}, axis_use{&makers}, axis_use{&weights}, axis_use{&reorders}, few()), thread_safe{}) {
     auto const g = mpi.at(shapes)(mpi.size);
     auto const how = mpi.at(makers);
     bool const with_weights = mpi.at(weights);
@@ -241,7 +239,8 @@ ASSAY_TEST(topology, dist_graph,
 // Room for less than there is: the first part of the list. By itself, since libraries refuse it.
 ASSAY_TEST(topology, dist_graph_room, requirements{"topology.dist_graph.first_part"},
            over(only(shapes, [](shape s) { return s(3).size() > 2; }), axis_use{&makers}, axis_use{&weights},
-                world_only())) {
+                world_only()),
+           thread_safe{}) {
     auto const g = mpi.at(shapes)(mpi.size);
     bool const with_weights = mpi.at(weights);
     MPI_Comm comm = make(mpi, mpi.at(makers), g, with_weights, 0);

@@ -7,8 +7,6 @@
 #include <fmt/format.h>
 #include <numeric>
 
-#include "mpi_calls.hpp"
-
 using namespace assay;
 
 namespace {
@@ -121,7 +119,7 @@ ASSAY_TEST(topology, graph,
                         "topology.graph_create.edges", "topology.graphdims_get", "topology.graph_get",
                         "topology.graph_neighbors", "topology.graph_neighbors_count", "topology.topo_test",
                         "topology.dup"},
-           over(axis_use{&shapes}, axis_use{&reorders}, few())) {
+           over(axis_use{&shapes}, axis_use{&reorders}, few()), thread_safe{}) {
     auto const g = mpi.at(shapes)(mpi.size);
     int const reorder = mpi.at(reorders), nodes = static_cast<int>(g.size());
     arrays const a(g);
@@ -155,7 +153,7 @@ ASSAY_TEST(topology, graph,
 }
 
 ASSAY_TEST(topology, graph_map, requirements{"topology.graph_map"},
-           over(only(shapes, [](shape s) { return !s(3).empty(); }), few())) {
+           over(only(shapes, [](shape s) { return !s(3).empty(); }), few()), thread_safe{}) {
     auto const g = mpi.at(shapes)(mpi.size);
     arrays const a(g);
     int mapped = -7;
@@ -183,7 +181,7 @@ axis<misuse> const misuses("wrong",
 
 ASSAY_TEST(topology, graph_misuse,
            requirements{"topology.graph_create.too_large", "topology.graph_create.invalid_edge"},
-           over(axis_use{&misuses}, world_only())) {
+           over(axis_use{&misuses}, world_only()), thread_safe{}) {
     auto const loops = [](int n) {
         graph g;
         for (int i = 0; i < n; ++i) g.push_back({i});

@@ -46,7 +46,7 @@ struct handler {
         param.flags = flags;
         param.cb = call;
         param.arg = this;
-        if (!w.ucx.ok(ucp_worker_set_am_recv_handler(w.handle, &param))) throw test_run::cannot_go_on{};
+        if (!w.ucx.ok(ucp_worker_set_am_recv_handler(w.handle, &param))) throw cannot_go_on{};
     }
 
     bool await(worker& w, std::size_t many = 1) {

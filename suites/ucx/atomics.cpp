@@ -92,7 +92,7 @@ operation& post(worker& w, int to, ucp_atomic_op_t op, T const& x, T* reply, rem
 }
 
 // `equal`: what is compared with the target agrees with it.
-template <class T> void run(test_run& ucx, ucp_atomic_op_t op, bool fetch, bool equal, completion how) {
+template <class T> void run(native_run& ucx, ucp_atomic_op_t op, bool fetch, bool equal, completion how) {
     worker w(ucx, ucx.at(transports()), amo_only<T>());
     T const y = target_before<T>, x = equal ? y : operand<T>, z = third<T>, around = static_cast<T>(0x9999999999999999);
     numbers<T> mine(w);
@@ -141,7 +141,7 @@ UCX_TEST(cswap_unequal, requirements{"ucx.atomic.result", "ucx.atomic.fetch"},
 namespace {
 
 // All ranks add to one number of rank 0: no addition is lost, and everybody sees another value.
-template <class T> void add_together(test_run& ucx, bool fetch) {
+template <class T> void add_together(native_run& ucx, bool fetch) {
     constexpr std::size_t each = 100;
     worker w(ucx, ucx.at(transports()), amo_only<T>());
     numbers<T> mine(w);

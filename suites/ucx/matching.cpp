@@ -151,7 +151,7 @@ UCX_TEST(probe, requirements{"ucx.probe.leaves", "ucx.probe.removes", "ucx.probe
         w.until(
             [&] { return (message = ucp_tag_probe_nb(w.handle, 0x20, ~ucp_tag_t{1}, look == 2, &info)) != nullptr; });
         if (!ucx.check(message != nullptr, finding::request, "a probe does not find what has been sent"))
-            throw test_run::cannot_go_on{};
+            throw cannot_go_on{};
         ucx.check(info.length == bytes && info.sender_tag == 0x21, finding::count,
                   fmt::format("a probe says {} bytes and tag {:#x}, sent were {} and 0x21", info.length,
                               info.sender_tag, bytes));

@@ -73,7 +73,7 @@ constexpr std::size_t total = 32'000;
 using fragments = std::array<std::size_t, 7>;
 
 // Sends `total` bytes in these fragments and receives as the axes say.
-void through_a_stream(test_run& ucx, fragments const& sizes_sent) {
+void through_a_stream(native_run& ucx, fragments const& sizes_sent) {
     auto const [element, count] = ucx.at(pieces());
     bool const all = ucx.at(wait_all());
     std::size_t const bytes = element * count == 1 ? 600 : total; // byte by byte that would take long

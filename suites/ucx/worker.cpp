@@ -43,7 +43,7 @@ axis<completion> const& completions() {
     return axis;
 }
 
-worker::worker(test_run& run, transport const& over, wish what)
+worker::worker(native_run& run, transport const& over, wish what)
     : ucx(run), wanted(std::move(what)), to_others_(over.to_others), name_(over.tls) {
     open(over);
     connect();
@@ -52,7 +52,7 @@ worker::worker(test_run& run, transport const& over, wish what)
 
 void worker::open(transport const& over) {
     auto const must = [this](ucs_status_t status) {
-        if (!ucx.ok(status)) throw test_run::cannot_go_on{};
+        if (!ucx.ok(status)) throw cannot_go_on{};
     };
     ucp_config_t* config = nullptr;
     must(ucp_config_read(nullptr, nullptr, &config));
@@ -86,7 +86,7 @@ void worker::connect() {
     attributes.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS;
     if (!ucx.ok(ucp_worker_query(handle, &attributes))) {
         destroy();
-        throw test_run::cannot_go_on{};
+        throw cannot_go_on{};
     }
     std::string const mine(reinterpret_cast<char const*>(attributes.address), attributes.address_length);
     ucp_worker_release_address(handle, attributes.address);
@@ -110,7 +110,7 @@ void worker::connect() {
                 ucx.unsupported(fmt::format("ucp_ep_create with UCX_TLS={} and the features {:#x}{} says: {}", name_,
                                             wanted.features, wanted.peer_errors ? ", UCP_ERR_HANDLING_MODE_PEER" : "",
                                             ucs_status_string(status)));
-            if (!ucx.ok(status)) throw test_run::cannot_go_on{};
+            if (!ucx.ok(status)) throw cannot_go_on{};
         }
     } catch (...) {
         destroy();
@@ -301,11 +301,11 @@ region worker::map(void* address, std::size_t length, unsigned flags) {
     params.length = length;
     params.flags = flags;
     region made;
-    if (!ucx.ok(ucp_mem_map(context, &params, &made.handle))) throw test_run::cannot_go_on{};
+    if (!ucx.ok(ucp_mem_map(context, &params, &made.handle))) throw cannot_go_on{};
     ucp_mem_attr_t attributes{};
     attributes.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS | UCP_MEM_ATTR_FIELD_LENGTH;
     regions_.push_back(made);
-    if (!ucx.ok(ucp_mem_query(made.handle, &attributes))) throw test_run::cannot_go_on{};
+    if (!ucx.ok(ucp_mem_query(made.handle, &attributes))) throw cannot_go_on{};
     made.address = attributes.address;
     made.length = attributes.length;
     return made;
@@ -319,7 +319,7 @@ void worker::unmap(region& one) {
 std::string worker::pack(region const& one) {
     void* key = nullptr;
     std::size_t size = 0;
-    if (!ucx.ok(ucp_rkey_pack(context, one.handle, &key, &size))) throw test_run::cannot_go_on{};
+    if (!ucx.ok(ucp_rkey_pack(context, one.handle, &key, &size))) throw cannot_go_on{};
     auto const address = reinterpret_cast<std::uint64_t>(one.address);
     std::string packed(sizeof address + size, '\0');
     std::memcpy(packed.data(), &address, sizeof address);
@@ -332,7 +332,7 @@ remote_memory worker::unpack(int of_rank, std::string const& packed) {
     remote_memory there;
     std::memcpy(&there.address, packed.data(), sizeof there.address);
     ucs_status_t const status = ucp_ep_rkey_unpack(to(of_rank), packed.data() + sizeof there.address, &there.key);
-    if (!ucx.ok(status)) throw test_run::cannot_go_on{};
+    if (!ucx.ok(status)) throw cannot_go_on{};
     keys_.push_back(there.key);
     return there;
 }

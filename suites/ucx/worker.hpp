@@ -78,12 +78,12 @@ struct remote_memory {
 
 class worker {
 public:
-    worker(test_run& run, transport const& over, wish what);
+    worker(native_run& run, transport const& over, wish what);
     ~worker();
     worker(worker const&) = delete;
     worker& operator=(worker const&) = delete;
 
-    test_run& ucx;
+    native_run& ucx;
     wish const wanted;
     ucp_context_h context = nullptr;
     ucp_worker_h handle = nullptr;

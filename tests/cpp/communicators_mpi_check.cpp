@@ -2,6 +2,7 @@
 // says about it with what the catalogue predicts. One line a difference, exit 1 if this rank found any.
 //   mpiexec -n 4 communicators_mpi_check [name…]
 #include "communicators/catalogue.hpp"
+#include "framework/mpi/subject.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -133,6 +134,7 @@ void check(assay::communicator const& entry) {
 } // namespace
 
 int main(int argc, char** argv) {
+    assay::set_subject(assay::mpi_library());
     MPI_Init(&argc, &argv);
     MPI_Comm_size(MPI_COMM_WORLD, &np);
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);

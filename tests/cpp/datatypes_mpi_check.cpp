@@ -4,6 +4,7 @@
 // may crash on one); default all. --without-known leaves out what `known_differences` lists.
 #include "communicators/catalogue.hpp"
 #include "datatypes/catalogue.hpp"
+#include "framework/mpi/subject.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -157,6 +158,7 @@ void check(datatype const& t) {
 } // namespace
 
 int main(int argc, char** argv) {
+    set_subject(mpi_library());
     std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ); // what was found before a crash is not lost
     MPI_Init(&argc, &argv);
     std::vector<std::string> arguments(argv + 1, argv + argc);

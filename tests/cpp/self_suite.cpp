@@ -1,5 +1,6 @@
 // The suite `self` of assay-suite-self: a ring of 2,000 cases that misbehave where the file named by ASSAY_SELF_FAULTS
-// says so. It shows that the runner charges exactly the case and the rank at fault. Suite `lone` has jobs of one case. One line a fault:
+// says so. It shows that the runner charges exactly the case and the rank at fault. Suite `lone` has jobs of one case,
+// suite `blame` what is hard to blame on the right call and case. One line a fault:
 //   <number of the case> <rank> segv|abort|spin|sleep|stop|_exit|exit|refuse|mpi_abort
 #include "framework/mpi/own_job.hpp"
 #include "framework/mpi/run.hpp"
@@ -12,8 +13,6 @@
 #include <map>
 #include <thread>
 #include <unistd.h>
-
-#include "mpi_calls.hpp"
 
 using namespace assay;
 
@@ -71,6 +70,50 @@ ASSAY_TEST(self, ring, requirements{"p2p.send.data"},
     mpi.ok(MPI_Send(&sent, 1, MPI_INT, to, mpi.tag(), mpi.comm));
     mpi.ok(MPI_Wait(&request, MPI_STATUS_IGNORE));
     mpi.check(got == mpi.at(numbers) * 100 + from, finding::data, fmt::format("received {} from rank {}", got, from));
+}
+
+// tests/e2e/test_blame.py says what is to be reported of each.
+namespace {
+axis_use only_comm(char const* name) {
+    return only(comm_axis(), [name](communicator const& c) { return c.name == name; });
+}
+} // namespace
+
+ASSAY_TEST(blame, constructor, requirements{"self.containment"}, over(only_comm("world"))) {
+    if (mpi.rank != 1) return;
+    MPI_Datatype made = MPI_DATATYPE_NULL;
+    int const code = MPI_Type_create_resized(MPI_DATATYPE_NULL, 0, 4, &made);
+    int size = 0;
+    MPI_Type_size(MPI_INT, &size); // as what cleans up calls something
+    must(code, "MPI_Type_create_resized");
+    mpi.check(false, finding::value, "the body goes on");
+}
+
+ASSAY_TEST(blame, error_text, requirements{"self.containment"}, over(only_comm("world"))) {
+    if (mpi.rank == 1) mpi.ok(MPI_Send(nullptr, 0, MPI_INT, mpi.size, mpi.tag(), mpi.comm)); // no such rank
+}
+
+// A message that is sent when its receiver has long ended the case.
+ASSAY_TEST(blame, late, requirements{"self.containment"}, over(only_comm("world"))) {
+    if (mpi.rank == 0) mpi.tag();
+    if (mpi.rank != 1) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    mpi.ok(MPI_Send(nullptr, 0, MPI_INT, 0, mpi.tag(), mpi.comm));
+}
+
+ASSAY_TEST(blame, made_by_the_catalogue, requirements{"self.containment"}, over(only_comm("create_group"))) {
+    mpi.check(mpi.size > 0, finding::value, "a communicator without members");
+}
+
+ASSAY_TEST(blame, thread_unsupported, requirements{"self.containment"}, over(only_comm("world")), own_threads{2}) {
+    mpi.in_threads(2, false, [](test_run& lane) {
+        if (lane.thread() == 1) lane.unsupported("thread 1 finds nothing to do");
+    });
+}
+
+// The last case of the launch: what blame.late has left comes to light here.
+ASSAY_TEST(blame, world, requirements{"self.containment"}, over(only_comm("world"))) {
+    mpi.check(mpi.size > 1, finding::value, "one rank cannot show anything");
 }
 
 // Jobs of one case (framework/mpi/own_job.hpp): the runner tells an end that was announced from one that was not.

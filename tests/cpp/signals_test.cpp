@@ -4,7 +4,9 @@
 #include "framework/process/signals.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -145,7 +147,24 @@ TEST_F(last_words, ofAbort) {
 TEST_F(last_words, ofExit) {
     int const status = in_child([] { std::exit(3); });
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 3);
-    EXPECT_TRUE(event('X')["exit"].is_null()); // exit() does not tell its handlers the code
+    EXPECT_EQ(event('X')["exit"], 3);
+}
+
+// Handlers of a library run before ours, and what they call says nothing of why the process ends.
+TEST_F(last_words, ofExitNameTheCallBeforeIt) {
+    in_child([] {
+        std::atexit([] {
+            entering("MPI_Comm_free_keyval");
+            raise(SIGUSR2); // as if it hung here
+            returned(0);
+        });
+        std::exit(3);
+    });
+    for (char const kind : {'Q', 'X'}) {
+        auto const words = event(kind);
+        EXPECT_EQ(words["call"], "MPI_Recv") << kind;
+        EXPECT_EQ(words["in_mpi"], true) << kind;
+    }
 }
 
 TEST_F(last_words, ofUnderscoreExit) {
@@ -215,6 +234,35 @@ TEST_F(last_words, areThoseOfTheMainThreadWhicheverIsAsked) {
     EXPECT_TRUE(std::ranges::any_of(said["stack"], [](auto const& frame) {
         return frame.template get<std::string>().find("last_words") != std::string::npos;
     })) << said;
+}
+
+// The main thread waits in pthread_join, while another thread of the case is stuck in MPI.
+TEST_F(last_words, areThoseOfTheThreadThatIsInACall) {
+    in_child([] {
+        returned(0); // the main thread is in no call
+        std::atomic<bool> inside{false};
+        pid_t const process = getpid();
+        std::thread stuck([&] {
+            thread_of_case const known;
+            entering("MPI_Wait");
+            inside = true;
+            pause(); // the answer to the signal ends it
+            returned(0);
+        });
+        while (!inside) std::this_thread::yield();
+        std::this_thread::sleep_for(std::chrono::milliseconds(100)); // until it pauses
+        std::thread asker([process] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(100));
+            kill(process, SIGUSR2);
+        });
+        stuck.join();
+        asker.join();
+        syscall_exit();
+    });
+    auto const said = event('Q');
+    EXPECT_EQ(said["call"], "MPI_Wait");
+    EXPECT_EQ(said["in_mpi"], true);
+    EXPECT_TRUE(on_stack(said, "pause")) << said;
 }
 
 TEST_F(last_words, aRankEndsWhenTheRunnerIsGone) {

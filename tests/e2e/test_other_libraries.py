@@ -14,7 +14,7 @@ import pytest
 from runner.libraries import build, targets
 
 FILES = (
-    "framework/mpi/profile.cpp",
+    "framework/mpi/profiles.cpp",
     "suites/coll/neighborhood.cpp",
     "suites/datatype/contents.cpp",
     "suites/env/handles.cpp",

@@ -1,8 +1,7 @@
-#include "framework/plan/profile.hpp"
+#include "framework/mpi/subject.hpp"
 
 #include "framework/plan/names.hpp"
 
-#include "mpi_calls.hpp"
 #include "standard.inc"
 
 #include <algorithm>
@@ -28,7 +27,7 @@ origin origin_of(requirement one) {
 std::string_view since_of_procedure(std::string_view name) {
     static std::map<std::string_view, std::string_view> const versions = [] {
         std::map<std::string_view, std::string_view> map;
-        for (auto const& p : procedures_of_the_standard()) map.emplace(p.name, p.since);
+        for (auto const& p : procedures_of_mpi()) map.emplace(p.name, p.since);
         return map;
     }();
     auto const found = versions.find(name);
@@ -80,7 +79,7 @@ profile of_version(std::string const& version) {
 
 // Asked by its profiling name: a preloaded layer may define MPI_X for a library that lacks it (MPI-5.0 section 15.2). What
 // the header lacks cannot be called, whatever the library has.
-bool has_procedure(char const* name) {
+bool mpi_library_has(char const* name) {
     if (!newest.empty() && is_newer(since_of_procedure(name), newest)) {
         refused = name;
         return false;
@@ -90,7 +89,7 @@ bool has_procedure(char const* name) {
     return dlsym(RTLD_DEFAULT, (std::string("P") + name).c_str()) != nullptr;
 }
 
-std::vector<profile> const& profiles() {
+std::vector<profile> const& profiles_of_mpi() {
     static std::vector<profile> const all = {
         {"keller-2008", "communicators, datatypes and counts of Keller's thesis",
          [](test const&, job const&) { return true; },
@@ -103,7 +102,7 @@ std::vector<profile> const& profiles() {
     return all;
 }
 
-std::vector<standard_procedure> const& procedures_of_the_standard() {
+std::vector<standard_procedure> const& procedures_of_mpi() {
     static std::vector<standard_procedure> const all = {
 #define P(name_, since) {name_, since},
         ASSAY_PROCEDURES(P)
