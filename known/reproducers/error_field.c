@@ -40,7 +40,11 @@ int main(int argc, char** argv) {
         if (call == 2) MPI_Waitsome(1, both, &n, &index, statuses);
         while (call == 3 && n <= 0) MPI_Testsome(1, both, &n, &index, statuses);
         if (call > 1) MPI_Wait(&both[1], MPI_STATUS_IGNORE);
-        look(call == 0 ? "MPI_Waitall" : call == 1 ? "MPI_Testall" : call == 2 ? "MPI_Waitsome" : "MPI_Testsome", &statuses[0]);
+        look(call == 0   ? "MPI_Waitall"
+             : call == 1 ? "MPI_Testall"
+             : call == 2 ? "MPI_Waitsome"
+                         : "MPI_Testsome",
+             &statuses[0]);
     }
     if (!wrong) puts("OK");
     MPI_Finalize();

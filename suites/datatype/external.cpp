@@ -235,6 +235,7 @@ ASSAY_TEST(datatype, external32_values,
     std::vector<int> const refused = {MPI_ERR_ARG, MPI_ERR_UNSUPPORTED_DATAREP, MPI_ERR_OTHER};
     unsigned char out[64] = {};
     MPI_Aint at = 0, size = -7;
+    auto const unknown = mpi.resting_on("datatype.external.unknown");
     expect_refused(mpi, MPI_Pack_external("assay64", &d, 1, MPI_DOUBLE, out, 64, &at), refused,
                    "MPI_Pack_external with an unknown data representation");
     expect_refused(mpi, MPI_Pack_external_size("assay64", 1, MPI_DOUBLE, &size), refused,

@@ -61,13 +61,17 @@ void refuse(test_run& mpi, packer const& how) {
     std::vector<unsigned char> unit(256, poison_byte);
     std::int64_t at = 0;
     erroneous_from_here();
-    expect_refused(mpi, how.pack(four, 4, MPI_DOUBLE, unit.data(), 24, at),
-                   {MPI_ERR_ARG, MPI_ERR_TRUNCATE, MPI_ERR_BUFFER, MPI_ERR_OTHER, MPI_ERR_INTERN, MPI_ERR_COUNT},
-                   "MPI_Pack of 32 bytes into 24");
+    {
+        auto const room = mpi.resting_on("datatype.pack.too_small");
+        expect_refused(mpi, how.pack(four, 4, MPI_DOUBLE, unit.data(), 24, at),
+                       {MPI_ERR_ARG, MPI_ERR_TRUNCATE, MPI_ERR_BUFFER, MPI_ERR_OTHER, MPI_ERR_INTERN, MPI_ERR_COUNT},
+                       "MPI_Pack of 32 bytes into 24");
+    }
     at = 0;
     if (!mpi.ok(how.pack(four, 3, MPI_DOUBLE, unit.data(), 128, at))) return;
     auto const end = at;
     at = 0;
+    auto const data = mpi.resting_on("datatype.unpack.too_short");
     expect_refused(mpi, how.unpack(unit.data(), end, at, in, 4, MPI_DOUBLE),
                    {MPI_ERR_ARG, MPI_ERR_TRUNCATE, MPI_ERR_BUFFER, MPI_ERR_OTHER, MPI_ERR_INTERN, MPI_ERR_COUNT},
                    "MPI_Unpack of 4 doubles where 3 were packed");

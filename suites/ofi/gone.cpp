@@ -26,7 +26,8 @@ constexpr std::chrono::seconds death_notice{5}; // for a death to be noticed
 
 } // namespace
 
-OFI_TEST(peer_gone, requirements{"ofi.peer.gone"}, over(axis_use{&providers()}, axis_use{&moments()})) {
+OFI_TEST(peer_gone, requirements{"ofi.peer.gone", "ofi.peer.gone_promised"},
+         over(axis_use{&providers()}, axis_use{&moments()})) {
     auto const& provider = ofi.at(providers());
     auto const when = ofi.at(moments());
     wish what;
@@ -69,10 +70,10 @@ OFI_TEST(peer_gone, requirements{"ofi.peer.gone"}, over(axis_use{&providers()}, 
     for (auto* one : begun) {
         while (one->said.empty() && std::chrono::steady_clock::now() < until) end.progress();
         auto const* const said = end.look_for(*one, 1);
-        ofi.check(said != nullptr && said->error != 0, finding::error,
+        ofi.check(promised ? requirement("ofi.peer.gone_promised") : requirement("ofi.peer.gone"),
+                  said != nullptr && said->error != 0, finding::error,
                   said != nullptr ? fmt::format("{} with a peer that was killed succeeds", one->name)
                                   : fmt::format("{} with a peer that was killed has not ended after {} s", one->name,
-                                                death_notice.count()),
-                  std::source_location::current(), promised ? level::must : level::advisory);
+                                                death_notice.count()));
     }
 }

@@ -237,7 +237,8 @@ axis<size> const sizes("ints", {{{"0", "", "empty messages", nullptr}, size::emp
 
 ASSAY_TEST(p2p, order_flood, requirements{"p2p.order.unexpected_flood", "p2p.order.many_unexpected"},
            over(axis_use{&sizes}, few_communicators()),
-           note{"10,000 messages are sent before the first is received, or as many as the library has resources for"}, thread_safe{}) {
+           note{"10,000 messages are sent before the first is received, or as many as the library has resources for"},
+           thread_safe{}) {
     auto const p = pair_of(mpi);
     if (p.idle) return;
     constexpr int n = 10000;

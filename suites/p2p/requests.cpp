@@ -580,7 +580,8 @@ ASSAY_TEST(p2p, requests_many,
            requirements{"p2p.nonblocking.many_pending", "p2p.completion.any_one", "p2p.completion.all_statuses",
                         "p2p.send.data"},
            over(axis_use{&many_calls}, few_communicators()),
-           note{"thousands of receives and sends at once, or as many as the library has resources for"}, thread_safe{}) {
+           note{"thousands of receives and sends at once, or as many as the library has resources for"},
+           thread_safe{}) {
     auto const c = mpi.at(many_calls);
     auto const p = pair_of(mpi);
     if (p.idle) return;

@@ -1,4 +1,4 @@
-"""Findings and crashes name the call and the case that they are about. See suite `blame` in tests/cpp/self_suite.cpp."""
+"""Findings and crashes name the call and the case that they are about: suite `blame` in tests/cpp/self_suite.cpp."""
 
 from __future__ import annotations
 

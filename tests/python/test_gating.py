@@ -8,7 +8,6 @@ from pathlib import Path
 REPO = Path(__file__).parents[2]
 # Where a newer version of the standard says something else of the same call, and what.
 OF_A_VERSION = {
-    "suites/comm/comm.hpp": "levels of statements that a version changed",
     "suites/comm/hints.cpp": "MPI-4.0: duplicates of communicators do not inherit hints; before, they did",
     "suites/comm/names.cpp": "MPI-4.1: MPI_COMM_NULL has a name; before, to ask for it was erroneous",
     "suites/datatype/names.cpp": "MPI-4.1: MPI_DATATYPE_NULL has a name; before, to ask for it was erroneous",
