@@ -154,10 +154,7 @@ int main(int argc, char** argv) {
             check(entry);
             ++made;
         } catch (assay::mpi_failure const& failure) {
-            char text[MPI_MAX_ERROR_STRING] = "";
-            int length = 0;
-            MPI_Error_string(failure.code, text, &length);
-            differ(entry.name, fmt::format("{} failed: {}", failure.call, text));
+            differ(entry.name, failure.what());
         }
     }
     if (world_rank == 0 || differences)

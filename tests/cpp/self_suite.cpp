@@ -79,7 +79,7 @@ axis_use only_comm(char const* name) {
 }
 } // namespace
 
-ASSAY_TEST(blame, constructor, requirements{"self.containment"}, over(only_comm("world"))) {
+ASSAY_TEST(blame, constructor, requirements{"p2p.send.data"}, over(only_comm("world"))) {
     if (mpi.rank != 1) return;
     MPI_Datatype made = MPI_DATATYPE_NULL;
     int const code = MPI_Type_create_resized(MPI_DATATYPE_NULL, 0, 4, &made);
@@ -89,30 +89,30 @@ ASSAY_TEST(blame, constructor, requirements{"self.containment"}, over(only_comm(
     mpi.check(false, finding::value, "the body goes on");
 }
 
-ASSAY_TEST(blame, error_text, requirements{"self.containment"}, over(only_comm("world"))) {
+ASSAY_TEST(blame, error_text, requirements{"p2p.send.data"}, over(only_comm("world"))) {
     if (mpi.rank == 1) mpi.ok(MPI_Send(nullptr, 0, MPI_INT, mpi.size, mpi.tag(), mpi.comm)); // no such rank
 }
 
 // A message that is sent when its receiver has long ended the case.
-ASSAY_TEST(blame, late, requirements{"self.containment"}, over(only_comm("world"))) {
+ASSAY_TEST(blame, late, requirements{"p2p.send.data"}, over(only_comm("world"))) {
     if (mpi.rank == 0) mpi.tag();
     if (mpi.rank != 1) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
     mpi.ok(MPI_Send(nullptr, 0, MPI_INT, 0, mpi.tag(), mpi.comm));
 }
 
-ASSAY_TEST(blame, made_by_the_catalogue, requirements{"self.containment"}, over(only_comm("create_group"))) {
+ASSAY_TEST(blame, made_by_the_catalogue, requirements{"p2p.send.data"}, over(only_comm("create_group"))) {
     mpi.check(mpi.size > 0, finding::value, "a communicator without members");
 }
 
-ASSAY_TEST(blame, thread_unsupported, requirements{"self.containment"}, over(only_comm("world")), own_threads{2}) {
+ASSAY_TEST(blame, thread_unsupported, requirements{"p2p.send.data"}, over(only_comm("world")), own_threads{2}) {
     mpi.in_threads(2, false, [](test_run& lane) {
         if (lane.thread() == 1) lane.unsupported("thread 1 finds nothing to do");
     });
 }
 
 // The last case of the launch: what blame.late has left comes to light here.
-ASSAY_TEST(blame, world, requirements{"self.containment"}, over(only_comm("world"))) {
+ASSAY_TEST(blame, world, requirements{"p2p.send.data"}, over(only_comm("world"))) {
     mpi.check(mpi.size > 1, finding::value, "one rank cannot show anything");
 }
 
