@@ -203,9 +203,13 @@ TEST_F(two_sides, aReceiveFromAPeerThatIsGoneEnds) {
     ASSERT_EQ(fi_tsend(b.ep, &word, 8, nullptr, to_a, 1, &two), 0);
     EXPECT_EQ(a.wait(&one, b).error, 0);
     EXPECT_EQ(b.wait(&two, a).error, 0);
-    side c;                                                         // somebody to wait with
-    ASSERT_EQ(fi_tsend(b.ep, &word, 8, nullptr, to_a, 2, &two), 0); // what it has sent before is not lost
-    EXPECT_EQ(b.wait(&two, a).error, 0);
+    side c; // somebody to wait with
+    bool const at_once =
+        configured().eager >= sizeof word; // otherwise the message is only announced, and goes with its sender
+    if (at_once) {
+        ASSERT_EQ(fi_tsend(b.ep, &word, 8, nullptr, to_a, 2, &two), 0);
+        EXPECT_EQ(b.wait(&two, a).error, 0);
+    }
     ASSERT_EQ(fi_trecv(a.ep, &got, 8, nullptr, to_b, 3, 0, &one), 0);
     b.close();
     auto const before = a.wait(&one, c);
@@ -217,8 +221,10 @@ TEST_F(two_sides, aReceiveFromAPeerThatIsGoneEnds) {
         ASSERT_EQ(posted, 0);
         EXPECT_EQ(a.wait(&three, c).error, FI_ECONNRESET) << (with_tag ? "fi_trecv" : "fi_recv");
     }
-    ASSERT_EQ(fi_trecv(a.ep, &got, 8, nullptr, to_b, 2, 0, &one), 0);
-    EXPECT_EQ(a.wait(&one, c).error, 0);
+    if (at_once) { // what the peer had sent before is not lost
+        ASSERT_EQ(fi_trecv(a.ep, &got, 8, nullptr, to_b, 2, 0, &one), 0);
+        EXPECT_EQ(a.wait(&one, c).error, 0);
+    }
     // Others may still send.
     ASSERT_EQ(fi_trecv(a.ep, &got, 8, nullptr, FI_ADDR_UNSPEC, 5, 0, &one), 0);
     ASSERT_EQ(fi_tsend(c.ep, &word, 8, nullptr, c.meet(a.name), 5, &two), 0);

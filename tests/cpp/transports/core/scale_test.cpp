@@ -102,7 +102,9 @@ TEST(scale, aThousandEndpointsExchange) {
     ASSERT_EQ(done, 2 * messages);
     EXPECT_EQ(got, sent);
     auto const per_connected = (allocated() - before) / (2 * messages); // both ends are here
-    EXPECT_EQ(descriptors(), open_before + 2 * messages);
+    // TCP has a socket at each end of a connection; an endpoint over SCTP has one for all.
+    bool const socket_each = std::string_view(provider_name) == "assay_tcp";
+    EXPECT_EQ(descriptors(), open_before + (socket_each ? 2 * messages : 0));
 
     for (auto* one : endpoints) EXPECT_EQ(fi_close(&one->fid), 0);
     EXPECT_EQ(fi_close(&cq->fid), 0);
