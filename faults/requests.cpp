@@ -171,12 +171,9 @@ int MPI_Wait(MPI_Request* request, MPI_Status* status) {
         *late_request = MPI_REQUEST_NULL;
         PMPI_Start(request);
     }
-    MPI_Status const untouched = *mine;
     int const code = PMPI_Wait(request, mine);
     if (code == MPI_SUCCESS) complete(before, request, mine);
     if (planted == fault::error_field_single && code == MPI_SUCCESS) mine->MPI_ERROR = MPI_SUCCESS;
-    if (planted == fault::wait_null_unwritten && before.is_receive && before.posted.source == MPI_PROC_NULL)
-        *mine = untouched;
     return failed(code);
 }
 
@@ -230,8 +227,6 @@ int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
     statuses_or_own mine(statuses, count);
     int const code = PMPI_Waitall(count, requests, mine);
     if (code == MPI_SUCCESS) complete_all(before, requests, mine);
-    if (code == MPI_SUCCESS && planted == fault::error_field_list && statuses != MPI_STATUSES_IGNORE)
-        for (int i = 0; i < count; ++i) statuses[i].MPI_ERROR = MPI_SUCCESS;
     // What stands after the array need not be a request, nor memory that can be read.
     receive other;
     if (MPI_Request next = MPI_REQUEST_NULL;
@@ -248,6 +243,8 @@ int MPI_Testall(int count, MPI_Request* requests, int* flag, MPI_Status* statuse
     statuses_or_own mine(statuses, count);
     int const code = PMPI_Testall(count, requests, flag, mine);
     if (code == MPI_SUCCESS && *flag) complete_all(before, requests, mine);
+    if (code == MPI_SUCCESS && *flag && planted == fault::error_field_list && statuses != MPI_STATUSES_IGNORE)
+        for (int i = 0; i < count; ++i) statuses[i].MPI_ERROR = MPI_SUCCESS;
     bool const persistent = std::any_of(before.begin(), before.end(), [](pending const& p) {
         return p.is_receive && p.posted.how == arrival::persistent;
     });
