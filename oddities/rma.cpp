@@ -91,7 +91,8 @@ ODDITY(gets_late) { postpone<&PMPI_Get>(); }
 ODDITY(locks_acquire) {
     over<&PMPI_Win_lock>([](auto rest, int type, int rank, int assertion, MPI_Win win) {
         int const code = rest(type, rank, assertion, win);
-        return code == MPI_SUCCESS && rank >= 0 ? PMPI_Win_flush(rank, win) : code;
+        bool const proper = (type == MPI_LOCK_EXCLUSIVE || type == MPI_LOCK_SHARED) && rank >= 0;
+        return code == MPI_SUCCESS && proper ? PMPI_Win_flush(rank, win) : code;
     });
     over<&PMPI_Win_lock_all>([](auto rest, int assertion, MPI_Win win) {
         int const code = rest(assertion, win);
