@@ -182,7 +182,7 @@ int main(int argc, char** argv) {
         long index = 0;
         auto const add = [&](std::string const& suite, test const& t, int times) {
             for (int i = 0; i < times; ++i, ++index) {
-                planned_case c{&t, point};
+                planned_case c{&t, point, ""};
                 testing::RegisterTest(suite.c_str(), c.name().c_str(), nullptr, nullptr, t.file, t.line,
                                       [&run, c, index]() -> testing::Test* { return new case_test(run, c, index); });
             }

@@ -14,8 +14,8 @@ namespace assay {
 struct planned_case {
     assay::test const* test = nullptr;
     std::vector<std::size_t> values;
-    std::string
-        setting; // of a preloaded layer while the case runs (framework/process/layer.hpp), from the plan file; or ""
+    // Of a preloaded layer while the case runs (framework/process/layer.hpp), from the plan file; or "".
+    std::string setting;
 
     std::string name() const;
 };
