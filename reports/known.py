@@ -34,6 +34,7 @@ KEYS = (
     "link",
 )
 FLAGS = ("sometimes", "seldom", "damages")
+FOLDER = Path(__file__).resolve().parents[1] / "known"  # what comes with Assay: one file a family of libraries
 SHOWN_GLOB = 80  # characters of a glob in a warning
 SHOWN_TABLES = 3  # in a warning about many
 _CASE_GLOB = re.compile(r"[a-z0-9_.+=/*?\[\]!{,}-]+")
@@ -56,6 +57,7 @@ class Entry:
     sometimes: bool = False  # whether a case fails depends on timing or on more than its name says: it may also pass
     seldom: bool = False  # it nearly always passes: nobody prepares for its failure; implies `sometimes`
     damages: bool = False  # the process may be damaged afterwards, so that later cases fail
+    ours: bool = False  # it came with Assay: nobody asked for it, so that a glob without a case is no news
 
     def fits(self, target: Target) -> bool:
         """Whether the entry speaks of this target. A version range fits no target whose version is unknown."""
@@ -253,13 +255,19 @@ class Known:
             f"but in {', '.join(sorted(seen, key=Version))}, which span it"
         )
 
+    def about(self, target: Target) -> int:
+        """How many of the entries (one for each glob) speak of this target."""
+        return sum(entry.fits(target) for entry in self.entries)
+
     def unused(self, part: bool = False, wider: Iterable[Callable[[Sequence[str]], Sequence[str]]] = ()) -> list[str]:
         """One sentence for each table with a glob that matched no case; one in all for entries of other libraries.
 
+        Only of files that the user named: what comes with Assay is compared with runs by `assay known check`.
         part: only a part of the cases was to run, so that globs without a case are no news: one sentence in all.
         wider: each gives the cases of wider tiers that some globs match; globs that have one are not told of.
         """
-        missing = [entry for entry in self.entries if entry in self._fitting and entry not in self._used]
+        of_user = [entry for entry in self.entries if not entry.ours]
+        missing = [entry for entry in of_user if entry in self._fitting and entry not in self._used]
         for cases in () if part else wider:
             if not missing:
                 break
@@ -280,14 +288,14 @@ class Known:
                 sentences.append(f"{where}: {which} matched no case; correct the glob or remove the entry")
         passed = dict.fromkeys(
             entry.where
-            for entry in self.entries
+            for entry in of_user
             if entry.sometimes and not entry.seldom and entry in self._used and entry not in self._failed
         )
         if passed:
             what = "1 known failure that happens" if len(passed) == 1 else f"{len(passed)} known failures that happen"
             named = ", ".join([*passed][:SHOWN_TABLES]) + (", …" if len(passed) > SHOWN_TABLES else "")
             sentences.append(f"{what} only sometimes did not happen ({named})")
-        if foreign := sum(entry not in self._fitting for entry in self.entries):
+        if foreign := sum(entry not in self._fitting for entry in of_user):
             what = "1 known failure is" if foreign == 1 else f"{foreign} known failures are"
             sentences.append(f"{what} for libraries, versions, transports or numbers of ranks that did not run")
         return sentences
@@ -309,9 +317,20 @@ def _cut(glob: str) -> str:
     return glob if len(glob) <= SHOWN_GLOB else f"{glob[: SHOWN_GLOB - 1]}…"
 
 
-def load(*paths: Path, limit: int = 0) -> Known:
-    """Read files of known failures. Raises WrongUse, one sentence with file, entry and what would be right."""
-    return Known((entry for path in paths for entry in _read(path)), limit)
+def shipped() -> list[Path]:
+    """The files that come with Assay."""
+    return sorted(FOLDER.glob("*.toml"))
+
+
+def load(*paths: Path, limit: int = 0, ours: Iterable[Path] = ()) -> Known:
+    """Read files of known failures, and those of `ours` that are none of them.
+
+    Raises WrongUse, one sentence with file, entry and what would be right.
+    """
+    named = {path.resolve() for path in paths}
+    entries = [entry for path in paths for entry in _read(path)]
+    entries += [replace(entry, ours=True) for path in ours if path.resolve() not in named for entry in _read(path)]
+    return Known(entries, limit)
 
 
 def _read(path: Path) -> list[Entry]:

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from reports.advice import advised
-from reports.evidence import STATUSES, UNEXPECTED, WORST_FIRST, Evidence, objects, printable
+from reports.evidence import FAILED, STATUSES, UNEXPECTED, WORST_FIRST, Evidence, objects, printable
 from reports.factors import groups
 from reports.requirements import cited
 
@@ -54,6 +54,8 @@ def print_summary(evidence: Evidence, console: Console) -> None:
             console.print(Text(" " * indent + row, style=style), soft_wrap=True)
 
     _print_counts(evidence, console)
+    for text in _known(evidence):
+        line(text)
     found = groups(evidence)
     for group in found[:SHOWN_GROUPS]:
         numbers = ", ".join(f"{group.status[status]:,} {status}" for status in WORST_FIRST if group.status[status])
@@ -104,6 +106,27 @@ def explain(record: dict[str, object]) -> str:
         body += [str(frame) for frame in stack] if isinstance(stack, list) else []
         parts += [head, *body]
     return "\n".join(parts)
+
+
+def _known(evidence: Evidence) -> Iterator[str]:
+    """What is new and what is known, one line a target. Entries with the same link are about one defect."""
+    for target, about in evidence.about.items():
+        counts = evidence.counts(target)
+        if not counts:
+            continue
+        words = [f"{sum(counts[status] for status in FAILED):,} new"]
+        if counts["xpass"]:
+            words.append(f"{counts['xpass']:,} passed that were known to fail")
+        if number := counts["xfail"]:
+            cases = [case for case, entry in evidence.cases[target].items() if entry.status == "xfail"]
+            defects = len({record.get("known_link") for record in evidence.details(target, cases)})
+            words.append(
+                f"{defects:,} known defect{'s' if defects > 1 else ''} in {number:,} case{'s' if number > 1 else ''} "
+                "(--no-known counts them as new)"
+            )
+        yield f"{target}: {', '.join(words)}"
+        if about.get("known") == 0:
+            yield f"{target}: the known failures do not speak of this library or version: all that fails is new"
 
 
 def _advice(evidence: Evidence) -> Iterator[str]:

@@ -108,10 +108,14 @@ def assay() -> None:
 @selection_options
 @run_options
 def run(out: str | None, **given: Any) -> int:
-    """Run the suite on one or more MPI libraries and report what it found."""
+    """Run the suite on one or more MPI libraries and report what it found.
+
+    Failures that known/*.toml lists for the library are expected, unless --no-known is given: the exit code is 0 when
+    nothing else fails.
+    """
     from runner.commands.run import run as command
 
-    request = request_of(given, [Path(path) for path in given["known"]], matrix=False)
+    request = request_of(given, matrix=False)
     return command(request, Path(out) if out is not None else None, _terminal())
 
 
@@ -120,12 +124,11 @@ def run(out: str | None, **given: Any) -> int:
 @target_options
 @selection_options
 @run_options
-@click.option("--no-known", is_flag=True, help="Without the known failures that come with Assay (known/*.toml).")
-def matrix(directories: Sequence[str], out: str | None, no_known: bool, **given: Any) -> int:
+def matrix(directories: Sequence[str], out: str | None, **given: Any) -> int:
     """Compare MPI libraries: run the suite on all of them and put the results side by side, in matrix.html.
 
-    Failures that known/*.toml lists are expected, unless --no-known is given; --known adds files. A library that cannot
-    be installed, built for or started is shown as "could not run", and the others run; the exit code is then 3.
+    A library that cannot be installed, built for or started is shown as "could not run", and the others run; the exit
+    code is then 3.
 
     With folders of runs nothing is run: the page is about what is in them, and stands in --out (default: the folder,
     when there is one).
@@ -135,10 +138,8 @@ def matrix(directories: Sequence[str], out: str | None, no_known: bool, **given:
 
         return matrix_of([_run_folder(name) for name in directories], Path(out) if out is not None else None)
     from runner.commands.run import run as command
-    from runner.libraries import build
 
-    own = [] if no_known else sorted((build.REPO / "known").glob("*.toml"))
-    request = request_of(given, [*own, *map(Path, given["known"])], matrix=True)
+    request = request_of(given, matrix=True)
     return command(request, Path(out) if out is not None else None, _terminal())
 
 
@@ -170,13 +171,13 @@ def check(names: Sequence[str], mpi: Sequence[str], files: Sequence[str], eviden
     """
     from rich.console import Console
 
+    from reports.known import shipped
     from runner.commands import known as reproducers
-    from runner.libraries import build
 
     say = _terminal()
     found = reproducers.check(
         comma_list(mpi) or reproducers.installed(),
-        [Path(file) for file in files] or sorted((build.REPO / "known").glob("*.toml")),
+        [Path(file) for file in files] or shipped(),
         names,
         _run_folder(evidence) if evidence is not None else None,
         lambda text: say.print(f"assay: {text}", markup=False, soft_wrap=True),

@@ -205,7 +205,10 @@ def run_options(function: Decorated) -> Decorated:
             type=click.FloatRange(0.01, 1000),
             help="More time for each case.",
         ),
-        click.option("--known", multiple=True, metavar="FILE", help="TOML file of known failures; repeated."),
+        click.option(
+            "--known", multiple=True, metavar="FILE", help="More known failures than known/*.toml has; repeated."
+        ),
+        click.option("--no-known", is_flag=True, help="Without the known failures that come with Assay."),
         click.option(
             "--known-limit",
             type=click.IntRange(0),
@@ -227,7 +230,7 @@ def run_options(function: Decorated) -> Decorated:
     return _with(options, function)
 
 
-def request_of(given: Mapping[str, Any], known: Sequence[Path], *, matrix: bool) -> Any:
+def request_of(given: Mapping[str, Any], *, matrix: bool) -> Any:
     """A request to run, from what target_options, selection_options and run_options give."""
     from runner.libraries.native import NATIVE
     from runner.request import Request
@@ -256,7 +259,8 @@ def request_of(given: Mapping[str, Any], known: Sequence[Path], *, matrix: bool)
         options=options,
         order=given["order"],
         shard=given["shard"],
-        known=[str(path.absolute()) for path in known],
+        known=[str(Path(name).absolute()) for name in given["known"]],
+        no_known=given["no_known"],
         known_limit=given["known_limit"],
         preset=given["preset"],
         wishes=wishes_of(given),

@@ -24,7 +24,8 @@ class Request:
     options: Options
     order: str = "listed"
     shard: str | None = None
-    known: Sequence[str] = ()
+    known: Sequence[str] = ()  # files of known failures, beside those that come with Assay
+    no_known: bool = False  # without those that come with Assay
     known_limit: int = 0  # cases of a test that a known failure ends before the rest is left out; 0: all run
     preset: str = "release"
     wishes: LaunchWishes = field(default_factory=LaunchWishes)
@@ -58,6 +59,7 @@ class Request:
                 "order": self.order,
                 "shard": self.shard,
                 "known": list(self.known),
+                "no_known": self.no_known,
                 "known_limit": self.known_limit,
                 "preset": self.preset,
                 "launcher": wishes.launcher,
@@ -111,6 +113,7 @@ def request_of_run(out: Path, record: Mapping[str, Any]) -> Request:
             order=options["order"],
             shard=options["shard"],
             known=options["known"],
+            no_known=options["no_known"],
             known_limit=options.get("known_limit", 0),
             preset=options["preset"],
             wishes=LaunchWishes(
@@ -134,6 +137,9 @@ def repeat_command(request: Request, target: Target, case: str) -> str:
     """The command that repeats one case."""
     words = ["./assay", "run", "--mpi", target.mpi, "--np", str(target.np), "--seed", str(request.options.seed)]
     words += ["--threads", str(request.options.threads)] if request.options.threads > 1 else []
+    words += ["--no-known"] if request.no_known else []
+    for file in request.known:
+        words += ["--known", file]
     words += ["--strict"] if request.options.strict else []
     words += ["--timeout-scale", f"{request.options.timeout_scale:g}"] if request.options.timeout_scale != 1.0 else []
     words += ["--transport", target.transport] if target.transport else []

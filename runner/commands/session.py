@@ -36,7 +36,8 @@ ALL_AS_EXPECTED, UNEXPECTED_RESULT, NOTHING_APPLICABLE = 0, 1, 77  # exit codes
 def load_known(request: Request) -> Any:
     from reports import known
 
-    return known.load(*map(Path, request.known), limit=request.known_limit)
+    ours = [] if request.no_known else known.shipped()
+    return known.load(*map(Path, request.known), limit=request.known_limit, ours=ours)
 
 
 def _of_itself(reasons: Iterable[object]) -> Counter[str]:
@@ -82,12 +83,10 @@ class Session:
                         self._one(one, journal)
                     except CannotRun as error:
                         one.could_not_run = str(error)
+                self.warnings += self._presumed()
                 if self.request.known:
                     with self.console.status("looking through wider tiers for what known failures match"):
-                        self.warnings += [
-                            *self._presumed(),
-                            *self.known.unused(part=self.request.part, wider=self._wider_tiers()),
-                        ]
+                        self.warnings += self.known.unused(part=self.request.part, wider=self._wider_tiers())
             except KeyboardInterrupt:
                 self._write(journal, finished=False)
                 raise KeyboardInterrupt(f"`./assay resume {shlex.quote(str(self.out))}` goes on") from None
@@ -141,7 +140,7 @@ class Session:
         if self.before is not None:
             for reason, count in self.before.reasons_of(one.target.name, "unsupported").items():
                 one.lost.update(dict.fromkeys(_of_itself([reason]), count))
-        if self.before is None or not self.request.known:
+        if self.before is None:
             return
         name = one.target.name
         cases = [
@@ -282,6 +281,7 @@ class Session:
                 "unsupported": status["unsupported"],
             },
             "status": dict(status),
+            **({"known": self.known.about(target)} if self.known.entries else {}),
             **({"left_out": dict(one.plan.left_out)} if one.plan.left_out else {}),
             "jobs": one.jobs,
             **({"could_not_run": one.could_not_run} if one.could_not_run else {}),

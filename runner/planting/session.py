@@ -12,7 +12,6 @@ from typing import Any
 
 from reports.evidence import ENDS, FAILED
 from runner.libraries import build, launching, targets
-from runner.libraries.build import REPO
 from runner.model import CannotRun, Options, Target, Verdict
 from runner.planning import plan
 from runner.planting.catalogue import Axis, Fault
@@ -264,4 +263,4 @@ def _copy(path: Path, folder: Path) -> Path:
 def _known_failures() -> Any:
     from reports import known
 
-    return known.load(*sorted((REPO / "known").glob("*.toml")))
+    return known.load(*known.shipped())

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from reports import known
 from runner import cli
 from runner.commands import doctor
 from runner.libraries import build, targets
@@ -141,6 +142,37 @@ def test_known_failure_is_expected(world: World, tmp_path: Path) -> None:
     known.write_text(f'[[known]]\ncase = "{CASES[3]}"\nreason = "a bug"\nlink = "bug.c"\n')
     assert cli.main(["run", "--out", "out", "--known", str(known)]) == 0
     assert world.record()["status"] == {"pass": 19, "xfail": 1}
+
+
+def test_what_is_known_of_a_library_is_expected_unless_told_otherwise(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    world.set(**{CASES[3]: {"kind": "fail", "rank": 1}, CASES[5]: {"kind": "fail", "rank": 1}})
+    own = tmp_path / "known"
+    own.mkdir()
+    entry = '[[known]]\ncase = "{}"\nversion = "{}"\nreason = "a bug"\nlink = "bug.c"\n'
+    (own / "mpich.toml").write_text(entry.format(CASES[3], "==9.9") + entry.format("fake.gone/*", "==9.9"))
+    monkeypatch.setattr(known, "FOLDER", own)
+    more = tmp_path / "more.toml"
+    more.write_text(entry.format(CASES[5], "==9.9"))
+
+    assert cli.main(["run", "--out", "out", "--known", str(more)]) == 0
+    assert world.record()["status"] == {"pass": 18, "xfail": 2}
+    assert not [text for text in world.record()["warnings"] if "fake.gone" in text]  # nobody asked for that entry
+    said = capsys.readouterr().out
+    assert "mpich@9.9/np2: 0 new, 1 known defect in 2 cases (--no-known counts them as new)" in said
+    assert cli.main(["run", "--out", "alone"]) == 1
+    assert "mpich@9.9/np2: 1 new, 1 known defect in 1 case (" in capsys.readouterr().out
+    assert cli.main(["run", "--out", "without", "--no-known"]) == 1
+    said = capsys.readouterr().out
+    assert "mpich@9.9/np2: 2 new\n" in said and "do not speak of" not in said
+    assert "--seed 1 --no-known --select" in said
+
+    (own / "mpich.toml").write_text(entry.format(CASES[3], "==9.8"))
+    assert cli.main(["resume", "alone"]) == 1  # by what is known now
+    said = capsys.readouterr().out
+    assert "mpich@9.9/np2: 2 new\n" in said
+    assert "mpich@9.9/np2: the known failures do not speak of this library or version" in said
 
 
 def test_only_globs_without_a_case_in_any_tier_are_told_of(world: World, tmp_path: Path) -> None:

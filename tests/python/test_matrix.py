@@ -14,6 +14,7 @@ from sample_matrix import ABSENT, KNOWN, LIBRARIES, write_matrix_sample
 from test_cli import CASES, World, says, world  # noqa: F401
 from test_reports import HOSTILE, write_hostile
 
+from reports import known
 from reports.evidence import Evidence
 from reports.matrix import Matrix, percent, print_matrix, write_matrix
 from runner import cli
@@ -187,12 +188,11 @@ def test_known_failures_of_the_project_are_expected_unless_told_otherwise(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
-    (tmp_path / "repo" / "known").mkdir(parents=True)
-    (tmp_path / "repo" / "pyproject.toml").write_text('[project]\nversion = "0"\n')
-    (tmp_path / "repo" / "known" / "mpich.toml").write_text(
+    (tmp_path / "known").mkdir()
+    (tmp_path / "known" / "mpich.toml").write_text(
         f'[[known]]\ncase = "{CASES[3]}"\nversion = "==9.9"\nreason = "a bug"\nlink = "bug.c"\n'
     )
-    monkeypatch.setattr(build, "REPO", tmp_path / "repo")
+    monkeypatch.setattr(known, "FOLDER", tmp_path / "known")
     world.set(**{CASES[3]: {"kind": "fail", "rank": 1}})
     assert cli.main(["matrix", "--mpi", "mpich@9.9", "--out", "out"]) == 0
     assert world.record()["status"] == {"pass": 19, "xfail": 1}

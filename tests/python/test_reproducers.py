@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from test_cli import says
 
+from reports import known
 from reports.evidence import Evidence
 from reports.known import Entry, load
 from runner import cli
@@ -48,6 +49,7 @@ class World:
             (folder / name).write_text(text)
             (folder / name).chmod(0o755)
         monkeypatch.setattr(build, "REPO", folder)
+        monkeypatch.setattr(known, "FOLDER", folder / "known")
         monkeypatch.setattr(targets, "resolve", self.library)
         monkeypatch.setattr(reproducers, "installed", lambda: ["fake@1.0", "fake@2.0"])
         monkeypatch.chdir(folder)
