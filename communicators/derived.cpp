@@ -19,7 +19,6 @@ register_communicator const dup{{
 
 register_communicator const dup_with_info{{
     .name = "dup_with_info",
-    .title = "",
     .note = "MPI_Comm_dup_with_info of MPI_COMM_WORLD, with a hint that no library knows (7.4.2)",
     .layout = same_as_world,
     .make =
@@ -37,7 +36,6 @@ register_communicator const dup_with_info{{
 
 register_communicator const idup{{
     .name = "idup",
-    .title = "",
     .note = "MPI_Comm_idup of MPI_COMM_WORLD, completed by MPI_Wait (7.4.2)",
     .layout = same_as_world,
     .make =
@@ -87,7 +85,6 @@ register_communicator const odd_even{{
 // library's answer differs from it, rightly, and cases must be planned without this communicator.
 register_communicator const split_type_shared{{
     .name = "split_type_shared",
-    .title = "",
     .note = "MPI_Comm_split_type with MPI_COMM_TYPE_SHARED; predicted for one host only (7.4.2)",
     .layout = same_as_world,
     .make =
@@ -123,7 +120,6 @@ private:
 // Rank 0 is left out, so that no member has the same rank as in MPI_COMM_WORLD.
 register_communicator const create_group{{
     .name = "create_group",
-    .title = "",
     .note = "MPI_Comm_create_group of all ranks but 0; only its members call it (7.4.2)",
     .lacks = needs_ranks(2),
     .layout =
@@ -142,7 +138,6 @@ register_communicator const create_group{{
 
 register_communicator const single{{
     .name = "single",
-    .title = "",
     .note = "MPI_Comm_create of a group with only the last rank; all ranks call it (7.4.2)",
     .layout = [](int np,
                  int world_rank) { return world_rank == np - 1 ? membership{.rank = 0, .size = 1} : not_a_member(); },

@@ -43,7 +43,6 @@ register_communicator const inter_halved{{
 
 register_communicator const inter_reversed{{
     .name = "inter_reversed",
-    .title = "",
     .note = "MPI_Intercomm_create of the two halves, each ranked from its highest world rank down (7.6.2)",
     .kind = comm_kind::inter,
     .lacks = needs_ranks(2),

@@ -34,7 +34,6 @@ void close_session() {
 
 register_communicator const create_from_group{{
     .name = "create_from_group",
-    .title = "",
     .note = "MPI_Comm_create_from_group of the process set mpi://WORLD of a session (7.4.2)",
     .lacks = needs_procedures({"MPI_Session_init", "MPI_Group_from_session_pset", "MPI_Comm_create_from_group"}),
     .layout = same_as_world,

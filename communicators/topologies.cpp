@@ -151,7 +151,6 @@ std::vector<int> skip_sources(int np, int rank) {
 
 register_communicator const dist_graph{{
     .name = "dist_graph",
-    .title = "",
     .note = "MPI_Dist_graph_create_adjacent: each rank sends to the next, even ranks to the one after it too (8.5.4)",
     .layout = same_as_world,
     .make =
@@ -188,7 +187,6 @@ std::vector<int> fan_sources(int np, int rank) {
 // Each rank hands in the edges of its predecessor: the library has to bring every edge to both of its ends.
 register_communicator const dist_graph_edges{{
     .name = "dist_graph_edges",
-    .title = "",
     .note = "MPI_Dist_graph_create: edges to itself, the next rank and rank 0, each handed in by another rank (8.5.4)",
     .layout = same_as_world,
     .make =

@@ -170,7 +170,7 @@ definition dup(definition old) {
         "MPI_Type_dup");
 }
 
-datatype derived(std::string name, std::string title, std::string note, definition const& made) {
+datatype derived(std::string name, std::string note, definition const& made, std::string title) {
     auto make = [construct = made.make]() {
         auto type = construct();
         if (type != MPI_DATATYPE_NULL) must(MPI_Type_commit(&type), "MPI_Type_commit");

@@ -48,7 +48,7 @@ struct darray_arguments {
 definition darray(int rank, std::vector<layout::dimension> dimensions, bool c_order, definition old);
 definition dup(definition old);
 
-// The catalogue's entry: its make() commits.
-datatype derived(std::string name, std::string title, std::string note, definition const& made);
+// The catalogue's entry: its make() commits. `title` is the name in Keller's thesis, "" if the thesis does not have it.
+datatype derived(std::string name, std::string note, definition const& made, std::string title = "");
 
 } // namespace assay

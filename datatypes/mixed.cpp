@@ -71,15 +71,15 @@ definition type_mix_array() {
 definition type_mix_lb_ub() { return resized(-16, sizeof(mix) + 32, type_mix()); }
 
 register_datatype const entries[] = {
-    register_datatype{derived("type_mix", "MPI_TYPE_MIX", "struct of 11 predefined types (section 5.1.2)", type_mix())},
+    register_datatype{derived("type_mix", "struct of 11 predefined types (section 5.1.2)", type_mix(), "MPI_TYPE_MIX")},
     register_datatype{
-        derived("type_mix_array", "MPI_TYPE_MIX_ARRAY", "struct of 6 arrays of 10 (section 5.1.2)", type_mix_array())},
-    register_datatype{derived("type_mix_lb_ub", "MPI_TYPE_MIX_LB_UB",
-                              "type_mix, both bounds moved out by 16 bytes (section 5.1.7)", type_mix_lb_ub())},
+        derived("type_mix_array", "struct of 6 arrays of 10 (section 5.1.2)", type_mix_array(), "MPI_TYPE_MIX_ARRAY")},
+    register_datatype{derived("type_mix_lb_ub", "type_mix, both bounds moved out by 16 bytes (section 5.1.7)",
+                              type_mix_lb_ub(), "MPI_TYPE_MIX_LB_UB")},
     register_datatype{
-        derived("dup_char", "Dup MPI_CHAR", "MPI_Type_dup of MPI_CHAR (section 5.1.10)", dup(predefined("char")))},
-    register_datatype{derived("dup_type_mix_lb_ub", "Dup MPI_TYPE_MIX_LB_UB",
-                              "MPI_Type_dup of type_mix_lb_ub (section 5.1.10)", dup(type_mix_lb_ub()))},
+        derived("dup_char", "MPI_Type_dup of MPI_CHAR (section 5.1.10)", dup(predefined("char")), "Dup MPI_CHAR")},
+    register_datatype{derived("dup_type_mix_lb_ub", "MPI_Type_dup of type_mix_lb_ub (section 5.1.10)",
+                              dup(type_mix_lb_ub()), "Dup MPI_TYPE_MIX_LB_UB")},
 };
 
 } // namespace

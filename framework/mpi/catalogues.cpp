@@ -31,7 +31,7 @@ catalogue_axis<datatype> const& type_axis() {
 count_axis::count_axis(std::string name) : axis_base(std::move(name)) {
     using unit = count_value::unit;
     for (std::size_t n : {0u, 1u, 2u, 3u, 7u, 17u})
-        entries_.push_back({{std::to_string(n), "", std::to_string(n) + " elements", nullptr}, {unit::elements, n}});
+        entries_.push_back({{std::to_string(n), std::to_string(n) + " elements"}, {unit::elements, n}});
     // Around the sizes at which libraries change their protocol.
     struct step {
         char const *below, *at, *above;
@@ -39,15 +39,11 @@ count_axis::count_axis(std::string name) : axis_base(std::move(name)) {
     };
     for (step s : {step{"61b", "64b", "67b", 64}, step{"1021b", "1kib", "1027b", 1024},
                    step{"8189b", "8kib", "8195b", 8192}, step{"65533b", "64kib", "65539b", 65536}}) {
-        entries_.push_back(
-            {{s.below, "", "as many elements as fit into 3 bytes less", nullptr}, {unit::bytes_floor, s.bytes - 3}});
-        entries_.push_back(
-            {{s.at, "", "the number of elements nearest to this size", nullptr}, {unit::bytes_nearest, s.bytes}});
-        entries_.push_back(
-            {{s.above, "", "enough elements for 3 bytes more", nullptr}, {unit::bytes_ceil, s.bytes + 3}});
+        entries_.push_back({{s.below, "as many elements as fit into 3 bytes less"}, {unit::bytes_floor, s.bytes - 3}});
+        entries_.push_back({{s.at, "the number of elements nearest to this size"}, {unit::bytes_nearest, s.bytes}});
+        entries_.push_back({{s.above, "enough elements for 3 bytes more"}, {unit::bytes_ceil, s.bytes + 3}});
     }
-    entries_.push_back(
-        {{"1mib", "", "the number of elements nearest to this size", nullptr}, {unit::bytes_nearest, 1u << 20}});
+    entries_.push_back({{"1mib", "the number of elements nearest to this size"}, {unit::bytes_nearest, 1u << 20}});
 }
 
 bool count_axis::in_keller(std::size_t value) const {
@@ -62,8 +58,8 @@ std::size_t count_axis::value_named(std::string const& name) const {
                         name.find_first_not_of("0123456789") == std::string::npos &&
                         (name.size() == 1 || name[0] != '0');
     if (number)
-        entries_.push_back({{name, "", name + " elements", nullptr},
-                            {count_value::unit::elements, static_cast<std::size_t>(std::stoul(name))}});
+        entries_.push_back(
+            {{name, name + " elements"}, {count_value::unit::elements, static_cast<std::size_t>(std::stoul(name))}});
     return number ? entries_.size() - 1 : entries_.size();
 }
 
@@ -74,10 +70,10 @@ count_axis const& count_ladder() {
 
 axis<placement> const& placement_axis() {
     static axis<placement> const axis(
-        "placement", {{{"heap", "", "guards on both sides, aligned to 64 bytes", nullptr}, placement::heap},
-                      {{"page_end", "", "ends at a page that cannot be touched", nullptr}, placement::page_end},
-                      {{"unaligned", "", "aligned no better than the datatype needs", nullptr}, placement::unaligned},
-                      {{"alloc_mem", "", "memory from MPI_Alloc_mem", nullptr}, placement::alloc_mem}});
+        "placement", {{{"heap", "guards on both sides, aligned to 64 bytes"}, placement::heap},
+                      {{"page_end", "ends at a page that cannot be touched"}, placement::page_end},
+                      {{"unaligned", "aligned no better than the datatype needs"}, placement::unaligned},
+                      {{"alloc_mem", "memory from MPI_Alloc_mem"}, placement::alloc_mem}});
     return axis;
 }
 

@@ -25,7 +25,7 @@ public:
     std::size_t size() const override { return entries_().size(); }
     value_info info(std::size_t value) const override {
         auto const& entry = at(value);
-        return {entry.name, entry.title, entry.note, entry.lacks};
+        return value_info(entry.name, entry.note, entry.lacks).in_thesis(entry.title);
     }
     std::string const& name_of(std::size_t value) const override { return at(value).name; }
     T const& at(std::size_t value) const { return entries_()[value]; }

@@ -381,24 +381,24 @@ bool is_loc(op_kind op) { return op == op_kind::maxloc || op == op_kind::minloc;
 axis<operation> const& operations() {
 #define ASSAY_OP(name) [] { return MPI_Op(name); }
     static axis<operation> const axis(
-        "op", {{{"max", "Reduce Max", "MPI_MAX", nullptr}, {op_kind::max, ASSAY_OP(MPI_MAX)}},
-               {{"min", "Reduce Min", "MPI_MIN", nullptr}, {op_kind::min, ASSAY_OP(MPI_MIN)}},
-               {{"sum", "Allreduce Sum", "MPI_SUM", nullptr}, {op_kind::sum, ASSAY_OP(MPI_SUM)}},
-               {{"prod", "", "MPI_PROD", nullptr}, {op_kind::prod, ASSAY_OP(MPI_PROD)}},
-               {{"land", "", "MPI_LAND", nullptr}, {op_kind::land, ASSAY_OP(MPI_LAND)}},
-               {{"band", "", "MPI_BAND", nullptr}, {op_kind::band, ASSAY_OP(MPI_BAND)}},
-               {{"lor", "", "MPI_LOR", nullptr}, {op_kind::lor, ASSAY_OP(MPI_LOR)}},
-               {{"bor", "", "MPI_BOR", nullptr}, {op_kind::bor, ASSAY_OP(MPI_BOR)}},
-               {{"lxor", "", "MPI_LXOR", nullptr}, {op_kind::lxor, ASSAY_OP(MPI_LXOR)}},
-               {{"bxor", "", "MPI_BXOR", nullptr}, {op_kind::bxor, ASSAY_OP(MPI_BXOR)}},
-               {{"maxloc", "", "MPI_MAXLOC", nullptr}, {op_kind::maxloc, ASSAY_OP(MPI_MAXLOC)}},
-               {{"minloc", "", "MPI_MINLOC", nullptr}, {op_kind::minloc, ASSAY_OP(MPI_MINLOC)}},
-               {{"replace", "", "MPI_REPLACE", nullptr}, {op_kind::replace, ASSAY_OP(MPI_REPLACE)}},
-               {{"no_op", "", "MPI_NO_OP", nullptr}, {op_kind::no_op, ASSAY_OP(MPI_NO_OP)}},
-               {{"quadsum", "Allreduce Quadsum", "user-defined and commutative: the sum of squares", nullptr},
-                {op_kind::quadsum, nullptr}},
-               {{"affine", "", "user-defined and not commutative: composition of affine maps", nullptr},
-                {op_kind::affine, nullptr}}});
+        "op",
+        {{value_info("max", "MPI_MAX").in_thesis("Reduce Max"), {op_kind::max, ASSAY_OP(MPI_MAX)}},
+         {value_info("min", "MPI_MIN").in_thesis("Reduce Min"), {op_kind::min, ASSAY_OP(MPI_MIN)}},
+         {value_info("sum", "MPI_SUM").in_thesis("Allreduce Sum"), {op_kind::sum, ASSAY_OP(MPI_SUM)}},
+         {{"prod", "MPI_PROD"}, {op_kind::prod, ASSAY_OP(MPI_PROD)}},
+         {{"land", "MPI_LAND"}, {op_kind::land, ASSAY_OP(MPI_LAND)}},
+         {{"band", "MPI_BAND"}, {op_kind::band, ASSAY_OP(MPI_BAND)}},
+         {{"lor", "MPI_LOR"}, {op_kind::lor, ASSAY_OP(MPI_LOR)}},
+         {{"bor", "MPI_BOR"}, {op_kind::bor, ASSAY_OP(MPI_BOR)}},
+         {{"lxor", "MPI_LXOR"}, {op_kind::lxor, ASSAY_OP(MPI_LXOR)}},
+         {{"bxor", "MPI_BXOR"}, {op_kind::bxor, ASSAY_OP(MPI_BXOR)}},
+         {{"maxloc", "MPI_MAXLOC"}, {op_kind::maxloc, ASSAY_OP(MPI_MAXLOC)}},
+         {{"minloc", "MPI_MINLOC"}, {op_kind::minloc, ASSAY_OP(MPI_MINLOC)}},
+         {{"replace", "MPI_REPLACE"}, {op_kind::replace, ASSAY_OP(MPI_REPLACE)}},
+         {{"no_op", "MPI_NO_OP"}, {op_kind::no_op, ASSAY_OP(MPI_NO_OP)}},
+         {value_info("quadsum", "user-defined and commutative: the sum of squares").in_thesis("Allreduce Quadsum"),
+          {op_kind::quadsum, nullptr}},
+         {{"affine", "user-defined and not commutative: composition of affine maps"}, {op_kind::affine, nullptr}}});
 #undef ASSAY_OP
     return axis;
 }

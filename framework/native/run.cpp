@@ -103,7 +103,7 @@ size_axis::size_axis() : axis_base("count") {
 }
 
 value_info size_axis::info(std::size_t value) const {
-    return {entries_[value].first, "", entries_[value].first + " bytes", nullptr};
+    return {entries_[value].first, entries_[value].first + " bytes"};
 }
 
 std::size_t size_axis::value_named(std::string const& name) const {
@@ -124,10 +124,10 @@ axis_use few_sizes() {
 }
 
 axis<placement> const& placements() {
-    static axis<placement> const axis(
-        "placement", {{{"heap", "", "guards on both sides, aligned to 64 bytes", nullptr}, placement::heap},
-                      {{"page_end", "", "ends at a page that cannot be touched", nullptr}, placement::page_end},
-                      {{"unaligned", "", "at an odd address", nullptr}, placement::unaligned}});
+    static axis<placement> const axis("placement",
+                                      {{{"heap", "guards on both sides, aligned to 64 bytes"}, placement::heap},
+                                       {{"page_end", "ends at a page that cannot be touched"}, placement::page_end},
+                                       {{"unaligned", "at an odd address"}, placement::unaligned}});
     return axis;
 }
 

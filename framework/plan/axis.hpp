@@ -11,11 +11,20 @@
 namespace assay {
 
 struct value_info {
+    // Why a value cannot exist in a job ("needs at least 4 ranks; this job has 2"), or "".
+    using reason = std::function<std::string(job const&)>;
+    value_info(std::string name_, std::string note_, reason lacks_ = nullptr)
+        : name(std::move(name_)), note(std::move(note_)), lacks(std::move(lacks_)) {}
+    // The same value with the name that Keller's thesis gives it: profile keller-2008 keeps it.
+    value_info in_thesis(std::string name_there) && {
+        title = std::move(name_there);
+        return std::move(*this);
+    }
+
     std::string name;  // as in a case name: alphabet [a-z0-9_.+]
-    std::string title; // what Keller's thesis calls it, "" if it does not stand there
+    std::string title; // what Keller's thesis calls it, "" if the thesis does not have it
     std::string note;  // one line for people
-    // Why this value cannot exist in a job ("needs at least 4 ranks; this job has 2"), or "".
-    std::function<std::string(job const&)> lacks;
+    reason lacks;      // nullptr: it exists in every job
 };
 
 class axis_base {

@@ -117,7 +117,7 @@ axis<int> const& algorithms() {
     static axis<int> const axis("algorithm", [] {
         std::vector<assay::axis<int>::entry> entries;
         for (int n = 1; n < most; ++n)
-            entries.push_back({{std::to_string(n), "", "alternative number " + std::to_string(n), nullptr}, n});
+            entries.push_back({{std::to_string(n), "alternative number " + std::to_string(n)}, n});
         return entries;
     }());
     return axis;

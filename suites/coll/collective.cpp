@@ -11,16 +11,14 @@ axis<start> const& starts() {
         large = needs_procedures({"MPI_Bcast_c", "MPI_Bcast_init"});
     static axis<start> const axis(
         "start",
-        {{{"blocking", "", "the blocking call", nullptr}, {blocking, false}},
-         {{"nonblocking", "", "the nonblocking call, then MPI_Wait", nullptr}, {nonblocking, false}},
-         {{"polled", "", "the nonblocking call, then MPI_Test until done", nullptr}, {polled, false}},
-         {{"persistent", "", "initialized once, started twice; since MPI-4.0", persistents}, {persistent, false}},
-         {{"blocking_c", "", "the blocking call with counts of type MPI_Count; since MPI-4.0", large},
-          {blocking, true}},
-         {{"nonblocking_c", "", "the nonblocking call with counts of type MPI_Count; since MPI-4.0", large},
+        {{{"blocking", "the blocking call"}, {blocking, false}},
+         {{"nonblocking", "the nonblocking call, then MPI_Wait"}, {nonblocking, false}},
+         {{"polled", "the nonblocking call, then MPI_Test until done"}, {polled, false}},
+         {{"persistent", "initialized once, started twice; since MPI-4.0", persistents}, {persistent, false}},
+         {{"blocking_c", "the blocking call with counts of type MPI_Count; since MPI-4.0", large}, {blocking, true}},
+         {{"nonblocking_c", "the nonblocking call with counts of type MPI_Count; since MPI-4.0", large},
           {nonblocking, true}},
-         {{"persistent_c", "", "initialized with counts of type MPI_Count; since MPI-4.0", large},
-          {persistent, true}}});
+         {{"persistent_c", "initialized with counts of type MPI_Count; since MPI-4.0", large}, {persistent, true}}});
     return axis;
 }
 
@@ -53,10 +51,9 @@ calling::~calling() {
 
 axis<root_rank> const& roots() {
     static axis<root_rank> const axis(
-        "root",
-        {{{"first", "", "rank 0; of the first group of an intercommunicator", nullptr}, root_rank::first},
-         {{"last", "", "the highest rank; of the second group of an intercommunicator", nullptr}, root_rank::last},
-         {{"middle", "", "half the size; of the first group of an intercommunicator", nullptr}, root_rank::middle}});
+        "root", {{{"first", "rank 0; of the first group of an intercommunicator"}, root_rank::first},
+                 {{"last", "the highest rank; of the second group of an intercommunicator"}, root_rank::last},
+                 {{"middle", "half the size; of the first group of an intercommunicator"}, root_rank::middle}});
     return axis;
 }
 
@@ -76,8 +73,9 @@ root root_of(test_run const& mpi) {
 
 axis<bool> const& in_place_axis() {
     static axis<bool> const axis(
-        "in_place", {{{"no", "Allgather", "separate buffers", nullptr}, false},
-                     {{"yes", "Allgather w/ MPI_IN_PLACE", "MPI_IN_PLACE where the call permits it", nullptr}, true}});
+        "in_place",
+        {{value_info("no", "separate buffers").in_thesis("Allgather"), false},
+         {value_info("yes", "MPI_IN_PLACE where the call permits it").in_thesis("Allgather w/ MPI_IN_PLACE"), true}});
     return axis;
 }
 
@@ -87,16 +85,15 @@ constraint in_place_needs_intra() {
 }
 
 axis<bool> const& ignored_axis() {
-    static axis<bool> const axis("ignored",
-                                 {{{"valid", "", "arguments that are not significant are valid", nullptr}, false},
-                                  {{"garbage", "", "arguments that are not significant are invalid", nullptr}, true}});
+    static axis<bool> const axis("ignored", {{{"valid", "arguments that are not significant are valid"}, false},
+                                             {{"garbage", "arguments that are not significant are invalid"}, true}});
     return axis;
 }
 
 axis<bool> const& block_axis() {
-    static axis<bool> const axis(
-        "block", {{{"elements", "", "a block is so many elements of the datatype", nullptr}, false},
-                  {{"contiguous", "", "a single block is one element of an MPI_Type_contiguous", nullptr}, true}});
+    static axis<bool> const axis("block",
+                                 {{{"elements", "a block is so many elements of the datatype"}, false},
+                                  {{"contiguous", "a single block is one element of an MPI_Type_contiguous"}, true}});
     return axis;
 }
 
@@ -122,12 +119,14 @@ block::~block() {
 
 axis<form> const& forms() {
     static axis<form> const axis(
-        "form", {{{"plain", "Scatter", "equal blocks, the call without counts", nullptr}, form::plain},
-                 {{"v", "Scatterv", "the call with counts and displacements, equal blocks", nullptr}, form::v},
-                 {{"v_stride", "Scatterv stride", "different blocks with gaps between them", nullptr}, form::v_stride},
-                 {{"v_reversed", "", "the same, highest rank first", nullptr}, form::v_reversed},
-                 {{"v_sparse", "", "most blocks are empty", nullptr}, form::v_sparse},
-                 {{"w", "", "displacements in bytes, different datatypes", nullptr}, form::w}});
+        "form",
+        {{value_info("plain", "equal blocks, the call without counts").in_thesis("Scatter"), form::plain},
+         {value_info("v", "the call with counts and displacements, equal blocks").in_thesis("Scatterv"), form::v},
+         {value_info("v_stride", "different blocks with gaps between them").in_thesis("Scatterv stride"),
+          form::v_stride},
+         {{"v_reversed", "the same, highest rank first"}, form::v_reversed},
+         {{"v_sparse", "most blocks are empty"}, form::v_sparse},
+         {{"w", "displacements in bytes, different datatypes"}, form::w}});
     return axis;
 }
 

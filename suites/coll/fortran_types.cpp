@@ -130,40 +130,40 @@ MPI_Datatype f90(int (*make)(MPI_Datatype*)) {
 }
 
 #define ASSAY_FORTRAN(name) [] { return MPI_Datatype(name); }
-axis<type_entry> const types(
-    "fortran",
-    {{{"integer", "", "MPI_INTEGER", nullptr}, integer<int>(ASSAY_FORTRAN(MPI_INTEGER))},
-     {{"integer1", "", "MPI_INTEGER1", nullptr}, integer<std::int8_t>(ASSAY_FORTRAN(MPI_INTEGER1))},
-     {{"integer2", "", "MPI_INTEGER2", nullptr}, integer<std::int16_t>(ASSAY_FORTRAN(MPI_INTEGER2))},
-     {{"integer4", "", "MPI_INTEGER4", nullptr}, integer<std::int32_t>(ASSAY_FORTRAN(MPI_INTEGER4))},
-     {{"integer8", "", "MPI_INTEGER8", nullptr}, integer<std::int64_t>(ASSAY_FORTRAN(MPI_INTEGER8))},
-     {{"f90_integer", "", "MPI_Type_create_f90_integer of 9 digits", nullptr}, integer<std::int32_t>([] {
-          return f90([](MPI_Datatype* made) -> int { return MPI_Type_create_f90_integer(9, made); });
-      })},
-     {{"f90_integer18", "", "MPI_Type_create_f90_integer of 18 digits", nullptr}, integer<std::int64_t>([] {
-          return f90([](MPI_Datatype* made) -> int { return MPI_Type_create_f90_integer(18, made); });
-      })},
-     {{"real", "", "MPI_REAL", nullptr}, real<float>(ASSAY_FORTRAN(MPI_REAL))},
-     {{"double_precision", "", "MPI_DOUBLE_PRECISION", nullptr}, real<double>(ASSAY_FORTRAN(MPI_DOUBLE_PRECISION))},
-     {{"real4", "", "MPI_REAL4", nullptr}, real<float>(ASSAY_FORTRAN(MPI_REAL4))},
-     {{"real8", "", "MPI_REAL8", nullptr}, real<double>(ASSAY_FORTRAN(MPI_REAL8))},
-     {{"f90_real", "", "MPI_Type_create_f90_real of 6 digits and range 37", nullptr},
-      real<float>([] { return f90([](MPI_Datatype* made) -> int { return MPI_Type_create_f90_real(6, 37, made); }); })},
-     {{"f90_real15", "", "MPI_Type_create_f90_real of 15 digits and range 307", nullptr}, real<double>([] {
-          return f90([](MPI_Datatype* made) -> int { return MPI_Type_create_f90_real(15, 307, made); });
-      })},
-     {{"complex", "", "MPI_COMPLEX", nullptr}, complex<float>(ASSAY_FORTRAN(MPI_COMPLEX))},
-     {{"double_complex", "", "MPI_DOUBLE_COMPLEX", nullptr}, complex<double>(ASSAY_FORTRAN(MPI_DOUBLE_COMPLEX))},
-     {{"complex8", "", "MPI_COMPLEX8", nullptr}, complex<float>(ASSAY_FORTRAN(MPI_COMPLEX8))},
-     {{"complex16", "", "MPI_COMPLEX16", nullptr}, complex<double>(ASSAY_FORTRAN(MPI_COMPLEX16))},
-     {{"f90_complex", "", "MPI_Type_create_f90_complex of 6 digits and range 37", nullptr}, complex<float>([] {
-          return f90([](MPI_Datatype* made) -> int { return MPI_Type_create_f90_complex(6, 37, made); });
-      })},
-     {{"logical", "", "MPI_LOGICAL", nullptr}, logical<int>(ASSAY_FORTRAN(MPI_LOGICAL))},
-     {{"2integer", "", "MPI_2INTEGER", nullptr}, pair<int>(ASSAY_FORTRAN(MPI_2INTEGER))},
-     {{"2real", "", "MPI_2REAL", nullptr}, pair<float>(ASSAY_FORTRAN(MPI_2REAL))},
-     {{"2double_precision", "", "MPI_2DOUBLE_PRECISION", nullptr},
-      pair<double>(ASSAY_FORTRAN(MPI_2DOUBLE_PRECISION))}});
+axis<type_entry> const
+    types("fortran",
+          {{{"integer", "MPI_INTEGER"}, integer<int>(ASSAY_FORTRAN(MPI_INTEGER))},
+           {{"integer1", "MPI_INTEGER1"}, integer<std::int8_t>(ASSAY_FORTRAN(MPI_INTEGER1))},
+           {{"integer2", "MPI_INTEGER2"}, integer<std::int16_t>(ASSAY_FORTRAN(MPI_INTEGER2))},
+           {{"integer4", "MPI_INTEGER4"}, integer<std::int32_t>(ASSAY_FORTRAN(MPI_INTEGER4))},
+           {{"integer8", "MPI_INTEGER8"}, integer<std::int64_t>(ASSAY_FORTRAN(MPI_INTEGER8))},
+           {{"f90_integer", "MPI_Type_create_f90_integer of 9 digits"}, integer<std::int32_t>([] {
+                return f90([](MPI_Datatype* made) -> int { return MPI_Type_create_f90_integer(9, made); });
+            })},
+           {{"f90_integer18", "MPI_Type_create_f90_integer of 18 digits"}, integer<std::int64_t>([] {
+                return f90([](MPI_Datatype* made) -> int { return MPI_Type_create_f90_integer(18, made); });
+            })},
+           {{"real", "MPI_REAL"}, real<float>(ASSAY_FORTRAN(MPI_REAL))},
+           {{"double_precision", "MPI_DOUBLE_PRECISION"}, real<double>(ASSAY_FORTRAN(MPI_DOUBLE_PRECISION))},
+           {{"real4", "MPI_REAL4"}, real<float>(ASSAY_FORTRAN(MPI_REAL4))},
+           {{"real8", "MPI_REAL8"}, real<double>(ASSAY_FORTRAN(MPI_REAL8))},
+           {{"f90_real", "MPI_Type_create_f90_real of 6 digits and range 37"}, real<float>([] {
+                return f90([](MPI_Datatype* made) -> int { return MPI_Type_create_f90_real(6, 37, made); });
+            })},
+           {{"f90_real15", "MPI_Type_create_f90_real of 15 digits and range 307"}, real<double>([] {
+                return f90([](MPI_Datatype* made) -> int { return MPI_Type_create_f90_real(15, 307, made); });
+            })},
+           {{"complex", "MPI_COMPLEX"}, complex<float>(ASSAY_FORTRAN(MPI_COMPLEX))},
+           {{"double_complex", "MPI_DOUBLE_COMPLEX"}, complex<double>(ASSAY_FORTRAN(MPI_DOUBLE_COMPLEX))},
+           {{"complex8", "MPI_COMPLEX8"}, complex<float>(ASSAY_FORTRAN(MPI_COMPLEX8))},
+           {{"complex16", "MPI_COMPLEX16"}, complex<double>(ASSAY_FORTRAN(MPI_COMPLEX16))},
+           {{"f90_complex", "MPI_Type_create_f90_complex of 6 digits and range 37"}, complex<float>([] {
+                return f90([](MPI_Datatype* made) -> int { return MPI_Type_create_f90_complex(6, 37, made); });
+            })},
+           {{"logical", "MPI_LOGICAL"}, logical<int>(ASSAY_FORTRAN(MPI_LOGICAL))},
+           {{"2integer", "MPI_2INTEGER"}, pair<int>(ASSAY_FORTRAN(MPI_2INTEGER))},
+           {{"2real", "MPI_2REAL"}, pair<float>(ASSAY_FORTRAN(MPI_2REAL))},
+           {{"2double_precision", "MPI_2DOUBLE_PRECISION"}, pair<double>(ASSAY_FORTRAN(MPI_2DOUBLE_PRECISION))}});
 #undef ASSAY_FORTRAN
 
 struct op_entry {
@@ -171,18 +171,18 @@ struct op_entry {
     what op;
 };
 #define ASSAY_OP(name) [] { return MPI_Op(name); }
-axis<op_entry> const ops("operation", {{{"max", "", "MPI_MAX", nullptr}, {ASSAY_OP(MPI_MAX), what::max}},
-                                       {{"min", "", "MPI_MIN", nullptr}, {ASSAY_OP(MPI_MIN), what::min}},
-                                       {{"sum", "", "MPI_SUM", nullptr}, {ASSAY_OP(MPI_SUM), what::sum}},
-                                       {{"prod", "", "MPI_PROD", nullptr}, {ASSAY_OP(MPI_PROD), what::prod}},
-                                       {{"land", "", "MPI_LAND", nullptr}, {ASSAY_OP(MPI_LAND), what::land}},
-                                       {{"lor", "", "MPI_LOR", nullptr}, {ASSAY_OP(MPI_LOR), what::lor}},
-                                       {{"lxor", "", "MPI_LXOR", nullptr}, {ASSAY_OP(MPI_LXOR), what::lxor}},
-                                       {{"band", "", "MPI_BAND", nullptr}, {ASSAY_OP(MPI_BAND), what::band}},
-                                       {{"bor", "", "MPI_BOR", nullptr}, {ASSAY_OP(MPI_BOR), what::bor}},
-                                       {{"bxor", "", "MPI_BXOR", nullptr}, {ASSAY_OP(MPI_BXOR), what::bxor}},
-                                       {{"maxloc", "", "MPI_MAXLOC", nullptr}, {ASSAY_OP(MPI_MAXLOC), what::maxloc}},
-                                       {{"minloc", "", "MPI_MINLOC", nullptr}, {ASSAY_OP(MPI_MINLOC), what::minloc}}});
+axis<op_entry> const ops("operation", {{{"max", "MPI_MAX"}, {ASSAY_OP(MPI_MAX), what::max}},
+                                       {{"min", "MPI_MIN"}, {ASSAY_OP(MPI_MIN), what::min}},
+                                       {{"sum", "MPI_SUM"}, {ASSAY_OP(MPI_SUM), what::sum}},
+                                       {{"prod", "MPI_PROD"}, {ASSAY_OP(MPI_PROD), what::prod}},
+                                       {{"land", "MPI_LAND"}, {ASSAY_OP(MPI_LAND), what::land}},
+                                       {{"lor", "MPI_LOR"}, {ASSAY_OP(MPI_LOR), what::lor}},
+                                       {{"lxor", "MPI_LXOR"}, {ASSAY_OP(MPI_LXOR), what::lxor}},
+                                       {{"band", "MPI_BAND"}, {ASSAY_OP(MPI_BAND), what::band}},
+                                       {{"bor", "MPI_BOR"}, {ASSAY_OP(MPI_BOR), what::bor}},
+                                       {{"bxor", "MPI_BXOR"}, {ASSAY_OP(MPI_BXOR), what::bxor}},
+                                       {{"maxloc", "MPI_MAXLOC"}, {ASSAY_OP(MPI_MAXLOC), what::maxloc}},
+                                       {{"minloc", "MPI_MINLOC"}, {ASSAY_OP(MPI_MINLOC), what::minloc}}});
 #undef ASSAY_OP
 
 // The table of section 6.9.2, and section 6.9.4 for the pairs.
@@ -203,9 +203,9 @@ bool allowed(op_entry const& o, type_entry const& t) {
 }
 
 enum class call { allreduce, reduce_local, scan };
-axis<call> const calls("call", {{{"allreduce", "", "MPI_Allreduce", nullptr}, call::allreduce},
-                                {{"reduce_local", "", "MPI_Reduce_local", nullptr}, call::reduce_local},
-                                {{"scan", "", "MPI_Scan", nullptr}, call::scan}});
+axis<call> const calls("call", {{{"allreduce", "MPI_Allreduce"}, call::allreduce},
+                                {{"reduce_local", "MPI_Reduce_local"}, call::reduce_local},
+                                {{"scan", "MPI_Scan"}, call::scan}});
 
 } // namespace
 

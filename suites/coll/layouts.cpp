@@ -69,14 +69,14 @@ private:
 };
 
 enum class move { bcast, gather, scatter, allgather, alltoall };
-axis<move> const moves("move", {{{"bcast", "", "MPI_Bcast", nullptr}, move::bcast},
-                                {{"gather", "", "MPI_Gather", nullptr}, move::gather},
-                                {{"scatter", "", "MPI_Scatter", nullptr}, move::scatter},
-                                {{"allgather", "", "MPI_Allgather", nullptr}, move::allgather},
-                                {{"alltoall", "", "MPI_Alltoall", nullptr}, move::alltoall}});
-axis<int> const turns("turn", {{{"0", "", "process i uses description i", nullptr}, 0},
-                               {{"1", "", "process i uses description i + 1", nullptr}, 1},
-                               {{"3", "", "process i uses description 3 i", nullptr}, 3}});
+axis<move> const moves("move", {{{"bcast", "MPI_Bcast"}, move::bcast},
+                                {{"gather", "MPI_Gather"}, move::gather},
+                                {{"scatter", "MPI_Scatter"}, move::scatter},
+                                {{"allgather", "MPI_Allgather"}, move::allgather},
+                                {{"alltoall", "MPI_Alltoall"}, move::alltoall}});
+axis<int> const turns("turn", {{{"0", "process i uses description i"}, 0},
+                               {{"1", "process i uses description i + 1"}, 1},
+                               {{"3", "process i uses description 3 i"}, 3}});
 
 } // namespace
 

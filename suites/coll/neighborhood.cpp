@@ -156,53 +156,49 @@ std::string odd(job const& j) {
     return j.np % 2 == 0 ? "" : "needs an even number of ranks; this job has " + std::to_string(j.np);
 }
 
-axis<topology> const
-    topologies("topology",
-               {{{"line", "", "one dimension, not periodic", nullptr},
-                 {.dims = [](int np) { return std::vector{np}; }, .periods = {0}}},
-                {{"ring", "", "one dimension, periodic", nullptr},
-                 {.dims = [](int np) { return std::vector{np}; }, .periods = {1}}},
-                {{"loops", "", "a line, and a second dimension that is periodic and has one process", nullptr},
-                 {.dims =
-                      [](int np) {
-                          return std::vector{np, 1};
-                      },
-                  .periods = {0, 1}}},
-                {{"pairs", "", "a second dimension that is periodic and has two processes", odd},
-                 {.dims =
-                      [](int np) {
-                          return std::vector{np / 2, 2};
-                      },
-                  .periods = {1, 1}}},
-                {{"point", "", "no dimensions: one process without neighbors", nullptr},
-                 {.dims = [](int) { return std::vector<int>(); }, .periods = {}}},
-                {{"twofold", "", "MPI_Graph_create: a ring of double edges, and a self-loop at each process", nullptr},
-                 {.from = twofold, .to = twofold, .how = topology::maker::graph}},
-                {{"none", "", "a distributed graph without edges", nullptr},
-                 {.from = nobody, .to = nobody, .how = topology::maker::adjacent}},
-                {{"hub", "", "a distributed graph in which all send to process 0, the only one that receives", nullptr},
-                 {.from = [](int np, int rank) { return rank == 0 ? backwards(np, rank) : nobody(np, rank); },
-                  .to = [](int, int) { return std::vector{0}; },
-                  .how = topology::maker::adjacent}},
-                {{"spread", "", "a distributed graph in which only the last process sends, to all", nullptr},
-                 {.from = [](int np, int) { return std::vector{np - 1}; },
-                  .to = [](int np, int rank) { return rank == np - 1 ? backwards(np, rank) : nobody(np, rank); },
-                  .how = topology::maker::adjacent}},
-                {{"dense", "", "a distributed graph of all edges, in order of the ranks", nullptr},
-                 {.from = everybody, .to = everybody, .how = topology::maker::adjacent}},
-                {{"crossed", "", "the same, with the sources in the opposite order", nullptr},
-                 {.from = backwards, .to = everybody, .how = topology::maker::adjacent}},
-                {{"weighted", "",
-                  "a distributed graph with weights, self-loops and double edges that do not stand together", nullptr},
-                 {.from =
-                      [](int np, int rank) {
-                          return std::vector{rank, (rank + np - 1) % np, (rank + np - 1) % np};
-                      },
-                  .to =
-                      [](int np, int rank) {
-                          return std::vector{(rank + 1) % np, rank, (rank + 1) % np};
-                      },
-                  .how = topology::maker::weighted}}});
+axis<topology> const topologies(
+    "topology",
+    {{{"line", "one dimension, not periodic"}, {.dims = [](int np) { return std::vector{np}; }, .periods = {0}}},
+     {{"ring", "one dimension, periodic"}, {.dims = [](int np) { return std::vector{np}; }, .periods = {1}}},
+     {{"loops", "a line, and a second dimension that is periodic and has one process"},
+      {.dims =
+           [](int np) {
+               return std::vector{np, 1};
+           },
+       .periods = {0, 1}}},
+     {{"pairs", "a second dimension that is periodic and has two processes", odd},
+      {.dims =
+           [](int np) {
+               return std::vector{np / 2, 2};
+           },
+       .periods = {1, 1}}},
+     {{"point", "no dimensions: one process without neighbors"},
+      {.dims = [](int) { return std::vector<int>(); }, .periods = {}}},
+     {{"twofold", "MPI_Graph_create: a ring of double edges, and a self-loop at each process"},
+      {.from = twofold, .to = twofold, .how = topology::maker::graph}},
+     {{"none", "a distributed graph without edges"}, {.from = nobody, .to = nobody, .how = topology::maker::adjacent}},
+     {{"hub", "a distributed graph in which all send to process 0, the only one that receives"},
+      {.from = [](int np, int rank) { return rank == 0 ? backwards(np, rank) : nobody(np, rank); },
+       .to = [](int, int) { return std::vector{0}; },
+       .how = topology::maker::adjacent}},
+     {{"spread", "a distributed graph in which only the last process sends, to all"},
+      {.from = [](int np, int) { return std::vector{np - 1}; },
+       .to = [](int np, int rank) { return rank == np - 1 ? backwards(np, rank) : nobody(np, rank); },
+       .how = topology::maker::adjacent}},
+     {{"dense", "a distributed graph of all edges, in order of the ranks"},
+      {.from = everybody, .to = everybody, .how = topology::maker::adjacent}},
+     {{"crossed", "the same, with the sources in the opposite order"},
+      {.from = backwards, .to = everybody, .how = topology::maker::adjacent}},
+     {{"weighted", "a distributed graph with weights, self-loops and double edges that do not stand together"},
+      {.from =
+           [](int np, int rank) {
+               return std::vector{rank, (rank + np - 1) % np, (rank + np - 1) % np};
+           },
+       .to =
+           [](int np, int rank) {
+               return std::vector{(rank + 1) % np, rank, (rank + 1) % np};
+           },
+       .how = topology::maker::weighted}}});
 
 neighborhood of_topology(topology const& t, int np, int rank) {
     if (t.how != topology::maker::cart) return {t.from(np, rank), t.to(np, rank), false};
@@ -243,9 +239,8 @@ MPI_Comm made(test_run& mpi, topology const& t) {
     return comm;
 }
 
-axis<pattern> const kinds("operation",
-                          {{{"allgather", "", "MPI_Neighbor_allgather and its like", nullptr}, pattern::allgather},
-                           {{"alltoall", "", "MPI_Neighbor_alltoall and its like", nullptr}, pattern::alltoall}});
+axis<pattern> const kinds("operation", {{{"allgather", "MPI_Neighbor_allgather and its like"}, pattern::allgather},
+                                        {{"alltoall", "MPI_Neighbor_alltoall and its like"}, pattern::alltoall}});
 
 } // namespace
 

@@ -45,12 +45,11 @@ template <bool commutes, class Length> void function(void* in, void* inout, Leng
     for (Length i = 0; i < *length; ++i) b[i] = commutes ? sum(a[i], b[i]) : product(a[i], b[i]);
 }
 
-axis<bool> const commutes("commute", {{{"no", "", "matrix products", nullptr}, false},
-                                      {{"yes", "", "matrix sums", nullptr}, true}});
+axis<bool> const commutes("commute", {{{"no", "matrix products"}, false}, {{"yes", "matrix sums"}, true}});
 
 auto const lacks_large = needs_procedures({"MPI_Op_create_c"}); // a library has all of this form, or none
-axis<bool> const creators("create", {{{"op_create", "", "MPI_Op_create", nullptr}, false},
-                                     {{"op_create_c", "", "MPI_Op_create_c; since MPI-4.0", lacks_large}, true}});
+axis<bool> const creators("create", {{{"op_create", "MPI_Op_create"}, false},
+                                     {{"op_create_c", "MPI_Op_create_c; since MPI-4.0", lacks_large}, true}});
 
 enum class call {
     reduce_local,
@@ -67,24 +66,23 @@ enum class call {
     exscan_c,
     iallreduce_c
 };
-axis<call> const calls("call",
-                       {{{"reduce_local", "", "MPI_Reduce_local", nullptr}, call::reduce_local},
-                        {{"reduce", "", "MPI_Reduce to the last process", nullptr}, call::reduce},
-                        {{"allreduce", "", "MPI_Allreduce", nullptr}, call::allreduce},
-                        {{"scan", "", "MPI_Scan", nullptr}, call::scan},
-                        {{"exscan", "", "MPI_Exscan", nullptr}, call::exscan},
-                        {{"reduce_scatter_block", "", "MPI_Reduce_scatter_block", nullptr}, call::reduce_scatter_block},
-                        {{"iallreduce", "", "MPI_Iallreduce", nullptr}, call::iallreduce},
-                        {{"reduce_local_c", "", "MPI_Reduce_local_c", lacks_large}, call::reduce_local_c},
-                        {{"reduce_c", "", "MPI_Reduce_c to the last process", lacks_large}, call::reduce_c},
-                        {{"allreduce_c", "", "MPI_Allreduce_c", lacks_large}, call::allreduce_c},
-                        {{"scan_c", "", "MPI_Scan_c", lacks_large}, call::scan_c},
-                        {{"exscan_c", "", "MPI_Exscan_c", lacks_large}, call::exscan_c},
-                        {{"iallreduce_c", "", "MPI_Iallreduce_c", lacks_large}, call::iallreduce_c}});
-axis<std::size_t> const lengths("length", {{{"1", "", "one element", nullptr}, 1},
-                                           {{"17", "", "17 elements", nullptr}, 17},
-                                           {{"5000", "", "5,000 elements", nullptr}, 5000},
-                                           {{"0", "", "no elements", nullptr}, 0}});
+axis<call> const calls("call", {{{"reduce_local", "MPI_Reduce_local"}, call::reduce_local},
+                                {{"reduce", "MPI_Reduce to the last process"}, call::reduce},
+                                {{"allreduce", "MPI_Allreduce"}, call::allreduce},
+                                {{"scan", "MPI_Scan"}, call::scan},
+                                {{"exscan", "MPI_Exscan"}, call::exscan},
+                                {{"reduce_scatter_block", "MPI_Reduce_scatter_block"}, call::reduce_scatter_block},
+                                {{"iallreduce", "MPI_Iallreduce"}, call::iallreduce},
+                                {{"reduce_local_c", "MPI_Reduce_local_c", lacks_large}, call::reduce_local_c},
+                                {{"reduce_c", "MPI_Reduce_c to the last process", lacks_large}, call::reduce_c},
+                                {{"allreduce_c", "MPI_Allreduce_c", lacks_large}, call::allreduce_c},
+                                {{"scan_c", "MPI_Scan_c", lacks_large}, call::scan_c},
+                                {{"exscan_c", "MPI_Exscan_c", lacks_large}, call::exscan_c},
+                                {{"iallreduce_c", "MPI_Iallreduce_c", lacks_large}, call::iallreduce_c}});
+axis<std::size_t> const lengths("length", {{{"1", "one element"}, 1},
+                                           {{"17", "17 elements"}, 17},
+                                           {{"5000", "5,000 elements"}, 5000},
+                                           {{"0", "no elements"}, 0}});
 
 } // namespace
 
@@ -188,19 +186,19 @@ struct pairing {
     {                                                                                                                  \
         [] { return MPI_Op(op); }, [] { return MPI_Datatype(type); }                                                   \
     }
-axis<pairing> const pairings(
-    "pair",
-    {{{"max_complex", "", "MPI_MAX of MPI_C_DOUBLE_COMPLEX", nullptr}, ASSAY_PAIR(MPI_MAX, MPI_C_DOUBLE_COMPLEX)},
-     {{"min_complex", "", "MPI_MIN of MPI_C_FLOAT_COMPLEX", nullptr}, ASSAY_PAIR(MPI_MIN, MPI_C_FLOAT_COMPLEX)},
-     {{"band_double", "", "MPI_BAND of MPI_DOUBLE", nullptr}, ASSAY_PAIR(MPI_BAND, MPI_DOUBLE)},
-     {{"bor_float", "", "MPI_BOR of MPI_FLOAT", nullptr}, ASSAY_PAIR(MPI_BOR, MPI_FLOAT)},
-     {{"bxor_complex", "", "MPI_BXOR of MPI_C_DOUBLE_COMPLEX", nullptr}, ASSAY_PAIR(MPI_BXOR, MPI_C_DOUBLE_COMPLEX)},
-     {{"land_complex", "", "MPI_LAND of MPI_C_DOUBLE_COMPLEX", nullptr}, ASSAY_PAIR(MPI_LAND, MPI_C_DOUBLE_COMPLEX)},
-     {{"sum_pair", "", "MPI_SUM of MPI_DOUBLE_INT", nullptr}, ASSAY_PAIR(MPI_SUM, MPI_DOUBLE_INT)},
-     {{"max_pair", "", "MPI_MAX of MPI_2INT", nullptr}, ASSAY_PAIR(MPI_MAX, MPI_2INT)},
-     {{"maxloc_double", "", "MPI_MAXLOC of MPI_DOUBLE", nullptr}, ASSAY_PAIR(MPI_MAXLOC, MPI_DOUBLE)},
-     {{"minloc_int", "", "MPI_MINLOC of MPI_INT", nullptr}, ASSAY_PAIR(MPI_MINLOC, MPI_INT)},
-     {{"null_op", "", "MPI_OP_NULL of MPI_INT", nullptr}, ASSAY_PAIR(MPI_OP_NULL, MPI_INT)}});
+axis<pairing> const
+    pairings("pair",
+             {{{"max_complex", "MPI_MAX of MPI_C_DOUBLE_COMPLEX"}, ASSAY_PAIR(MPI_MAX, MPI_C_DOUBLE_COMPLEX)},
+              {{"min_complex", "MPI_MIN of MPI_C_FLOAT_COMPLEX"}, ASSAY_PAIR(MPI_MIN, MPI_C_FLOAT_COMPLEX)},
+              {{"band_double", "MPI_BAND of MPI_DOUBLE"}, ASSAY_PAIR(MPI_BAND, MPI_DOUBLE)},
+              {{"bor_float", "MPI_BOR of MPI_FLOAT"}, ASSAY_PAIR(MPI_BOR, MPI_FLOAT)},
+              {{"bxor_complex", "MPI_BXOR of MPI_C_DOUBLE_COMPLEX"}, ASSAY_PAIR(MPI_BXOR, MPI_C_DOUBLE_COMPLEX)},
+              {{"land_complex", "MPI_LAND of MPI_C_DOUBLE_COMPLEX"}, ASSAY_PAIR(MPI_LAND, MPI_C_DOUBLE_COMPLEX)},
+              {{"sum_pair", "MPI_SUM of MPI_DOUBLE_INT"}, ASSAY_PAIR(MPI_SUM, MPI_DOUBLE_INT)},
+              {{"max_pair", "MPI_MAX of MPI_2INT"}, ASSAY_PAIR(MPI_MAX, MPI_2INT)},
+              {{"maxloc_double", "MPI_MAXLOC of MPI_DOUBLE"}, ASSAY_PAIR(MPI_MAXLOC, MPI_DOUBLE)},
+              {{"minloc_int", "MPI_MINLOC of MPI_INT"}, ASSAY_PAIR(MPI_MINLOC, MPI_INT)},
+              {{"null_op", "MPI_OP_NULL of MPI_INT"}, ASSAY_PAIR(MPI_OP_NULL, MPI_INT)}});
 #undef ASSAY_PAIR
 } // namespace
 

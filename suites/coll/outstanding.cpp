@@ -174,18 +174,17 @@ axis_use integers() {
 }
 
 enum class finish { waitall, reversed, waitany, waitsome, testall, testany, testsome, get_status };
-axis<finish> const
-    finishes("finish", {{{"waitall", "", "MPI_Waitall", nullptr}, finish::waitall},
-                        {{"reversed", "", "MPI_Wait, the last one first", nullptr}, finish::reversed},
-                        {{"waitany", "", "MPI_Waitany", nullptr}, finish::waitany},
-                        {{"waitsome", "", "MPI_Waitsome", nullptr}, finish::waitsome},
-                        {{"testall", "", "MPI_Testall", nullptr}, finish::testall},
-                        {{"testany", "", "MPI_Testany", nullptr}, finish::testany},
-                        {{"testsome", "", "MPI_Testsome", nullptr}, finish::testsome},
-                        {{"get_status", "", "MPI_Request_get_status, then MPI_Wait", nullptr}, finish::get_status}});
-axis<int> const numbers("outstanding", {{{"1", "", "one operation", nullptr}, 1},
-                                        {{"9", "", "one of each kind", nullptr}, numbered::kinds},
-                                        {{"90", "", "ten of each kind", nullptr}, 10 * numbered::kinds}});
+axis<finish> const finishes("finish", {{{"waitall", "MPI_Waitall"}, finish::waitall},
+                                       {{"reversed", "MPI_Wait, the last one first"}, finish::reversed},
+                                       {{"waitany", "MPI_Waitany"}, finish::waitany},
+                                       {{"waitsome", "MPI_Waitsome"}, finish::waitsome},
+                                       {{"testall", "MPI_Testall"}, finish::testall},
+                                       {{"testany", "MPI_Testany"}, finish::testany},
+                                       {{"testsome", "MPI_Testsome"}, finish::testsome},
+                                       {{"get_status", "MPI_Request_get_status, then MPI_Wait"}, finish::get_status}});
+axis<int> const numbers("outstanding", {{{"1", "one operation"}, 1},
+                                        {{"9", "one of each kind"}, numbered::kinds},
+                                        {{"90", "ten of each kind"}, 10 * numbered::kinds}});
 
 // Completes all requests. Each must be reported once.
 void finish_all(test_run& mpi, finish how, std::vector<MPI_Request>& requests) {
@@ -262,11 +261,10 @@ namespace {
 enum class meanwhile { collective, message, waitall, barrier };
 axis<meanwhile> const meanwhiles(
     "meanwhile",
-    {{{"collective", "", "blocking collective operations on the same communicator", nullptr}, meanwhile::collective},
-     {{"message", "", "messages on the same communicator", nullptr}, meanwhile::message},
-     {{"waitall", "", "messages that are completed together with the operations", nullptr}, meanwhile::waitall},
-     {{"barrier", "", "a process waits in a receive for what is sent behind a nonblocking barrier", nullptr},
-      meanwhile::barrier}});
+    {{{"collective", "blocking collective operations on the same communicator"}, meanwhile::collective},
+     {{"message", "messages on the same communicator"}, meanwhile::message},
+     {{"waitall", "messages that are completed together with the operations"}, meanwhile::waitall},
+     {{"barrier", "a process waits in a receive for what is sent behind a nonblocking barrier"}, meanwhile::barrier}});
 } // namespace
 
 ASSAY_TEST(coll, meanwhile,
@@ -429,10 +427,9 @@ ASSAY_TEST(coll, overlapping_groups, requirements{"coll.order.overlapping"},
 namespace {
 enum class starting { in_order, rotated, startall };
 axis<starting> const
-    startings("starting",
-              {{{"in_order", "", "MPI_Start in the order of initialization", nullptr}, starting::in_order},
-               {{"rotated", "", "MPI_Start in an order that differs from rank to rank", nullptr}, starting::rotated},
-               {{"startall", "", "MPI_Startall", nullptr}, starting::startall}});
+    startings("starting", {{{"in_order", "MPI_Start in the order of initialization"}, starting::in_order},
+                           {{"rotated", "MPI_Start in an order that differs from rank to rank"}, starting::rotated},
+                           {{"startall", "MPI_Startall"}, starting::startall}});
 } // namespace
 
 ASSAY_TEST(coll, persistent_starts,
@@ -491,9 +488,9 @@ ASSAY_TEST(coll, persistent_starts,
 
 namespace {
 enum class freed { op, type, comm };
-axis<freed> const freeds("freed", {{{"op", "", "MPI_Op_free", nullptr}, freed::op},
-                                   {{"type", "", "MPI_Type_free", nullptr}, freed::type},
-                                   {{"comm", "", "MPI_Comm_free", nullptr}, freed::comm}});
+axis<freed> const freeds("freed", {{{"op", "MPI_Op_free"}, freed::op},
+                                   {{"type", "MPI_Type_free"}, freed::type},
+                                   {{"comm", "MPI_Comm_free"}, freed::comm}});
 void add(void* in, void* inout, int* length, MPI_Datatype*) {
     for (int i = 0; i < 2 * *length; ++i) static_cast<int*>(inout)[i] += static_cast<int*>(in)[i];
 }

@@ -47,10 +47,10 @@ ASSAY_TEST(coll, reduce_algorithms, requirements{"coll.algorithms"},
 }
 
 namespace {
-axis<bool> const widths(
-    "width",
-    {{{"int", "", "counts of type int", nullptr}, false},
-     {{"count", "", "counts of type MPI_Count; since MPI-4.0", needs_procedures({"MPI_Reduce_local_c"})}, true}});
+axis<bool> const
+    widths("width",
+           {{{"int", "counts of type int"}, false},
+            {{"count", "counts of type MPI_Count; since MPI-4.0", needs_procedures({"MPI_Reduce_local_c"})}, true}});
 } // namespace
 
 // One process alone (section 6.9.7), and what an operation says of itself.

@@ -7,8 +7,8 @@ using namespace assay::coll;
 
 namespace {
 
-axis<bool> const parts("parts", {{{"block", "", "MPI_Reduce_scatter_block", nullptr}, false},
-                                 {{"uneven", "", "MPI_Reduce_scatter, blocks of different size", nullptr}, true}});
+axis<bool> const parts("parts", {{{"block", "MPI_Reduce_scatter_block"}, false},
+                                 {{"uneven", "MPI_Reduce_scatter, blocks of different size"}, true}});
 
 // The elements that each process of the own group receives. Both groups of an intercommunicator reduce vectors of the same
 // length, a multiple of both sizes.
@@ -72,11 +72,11 @@ ASSAY_TEST(
 }
 
 namespace {
-axis<int> const givers("blocks", {{{"last", "", "only the last process receives something", nullptr}, 0},
-                                  {{"first", "", "only the first process receives something", nullptr}, 1},
-                                  {{"odd", "", "only processes of odd rank receive something", nullptr}, 2},
-                                  {{"none", "", "nobody receives anything", nullptr}, 3},
-                                  {{"growing", "", "process i receives i times as much", nullptr}, 4}});
+axis<int> const givers("blocks", {{{"last", "only the last process receives something"}, 0},
+                                  {{"first", "only the first process receives something"}, 1},
+                                  {{"odd", "only processes of odd rank receive something"}, 2},
+                                  {{"none", "nobody receives anything"}, 3},
+                                  {{"growing", "process i receives i times as much"}, 4}});
 bool gets(int which, int rank, int size) {
     switch (which) {
     case 0: return rank == size - 1;

@@ -6,8 +6,7 @@ using namespace assay;
 using namespace assay::coll;
 
 namespace {
-axis<bool> const kinds("scan", {{{"inclusive", "", "MPI_Scan", nullptr}, false},
-                                {{"exclusive", "", "MPI_Exscan", nullptr}, true}});
+axis<bool> const kinds("scan", {{{"inclusive", "MPI_Scan"}, false}, {{"exclusive", "MPI_Exscan"}, true}});
 }
 
 ASSAY_TEST(coll, scan,

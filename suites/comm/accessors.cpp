@@ -10,12 +10,12 @@ namespace {
 
 // What the communicator of the case is compared with.
 enum class other { itself, duplicate, backwards, self, world };
-axis<other> const others("with", {{{"itself", "", "the same handle", nullptr}, other::itself},
-                                  {{"duplicate", "", "its duplicate", nullptr}, other::duplicate},
-                                  {{"backwards", "", "the same processes in reverse, made by MPI_Comm_split", nullptr},
-                                   other::backwards},
-                                  {{"self", "", "MPI_COMM_SELF", nullptr}, other::self},
-                                  {{"world", "", "MPI_COMM_WORLD", nullptr}, other::world}});
+axis<other> const others("with",
+                         {{{"itself", "the same handle"}, other::itself},
+                          {{"duplicate", "its duplicate"}, other::duplicate},
+                          {{"backwards", "the same processes in reverse, made by MPI_Comm_split"}, other::backwards},
+                          {{"self", "MPI_COMM_SELF"}, other::self},
+                          {{"world", "MPI_COMM_WORLD"}, other::world}});
 
 char const* name_of(int result) {
     return result == MPI_IDENT       ? "MPI_IDENT"

@@ -267,11 +267,11 @@ ASSAY_TEST(comm, attr_idup_moment, requirements{"comm.idup.moment"},
 // Only duplicates inherit attributes.
 namespace {
 enum class maker { split, split_type, create, create_group, cart_create };
-axis<maker> const makers("made_by", {{{"split", "", "MPI_Comm_split", nullptr}, maker::split},
-                                     {{"split_type", "", "MPI_Comm_split_type", nullptr}, maker::split_type},
-                                     {{"create", "", "MPI_Comm_create", nullptr}, maker::create},
-                                     {{"create_group", "", "MPI_Comm_create_group", nullptr}, maker::create_group},
-                                     {{"cart_create", "", "MPI_Cart_create", nullptr}, maker::cart_create}});
+axis<maker> const makers("made_by", {{{"split", "MPI_Comm_split"}, maker::split},
+                                     {{"split_type", "MPI_Comm_split_type"}, maker::split_type},
+                                     {{"create", "MPI_Comm_create"}, maker::create},
+                                     {{"create_group", "MPI_Comm_create_group"}, maker::create_group},
+                                     {{"cart_create", "MPI_Cart_create"}, maker::cart_create}});
 } // namespace
 
 ASSAY_TEST(comm, attr_not_inherited, requirements{"attr.not_inherited"}, over(axis_use{&makers}, few())) {
@@ -304,11 +304,10 @@ ASSAY_TEST(comm, attr_not_inherited, requirements{"attr.not_inherited"}, over(ax
 // A callback that fails makes the call fail that called it.
 namespace {
 enum class failing { dup, set, remove, free };
-axis<failing> const failings("fails",
-                             {{{"dup", "", "the copy callback of MPI_Comm_dup", nullptr}, failing::dup},
-                              {{"set", "", "the delete callback of MPI_Comm_set_attr", nullptr}, failing::set},
-                              {{"delete", "", "the delete callback of MPI_Comm_delete_attr", nullptr}, failing::remove},
-                              {{"free", "", "the delete callback of MPI_Comm_free", nullptr}, failing::free}});
+axis<failing> const failings("fails", {{{"dup", "the copy callback of MPI_Comm_dup"}, failing::dup},
+                                       {{"set", "the delete callback of MPI_Comm_set_attr"}, failing::set},
+                                       {{"delete", "the delete callback of MPI_Comm_delete_attr"}, failing::remove},
+                                       {{"free", "the delete callback of MPI_Comm_free"}, failing::free}});
 } // namespace
 
 ASSAY_TEST(comm, attr_callback_fails, requirements{"attr.copy.failure", "attr.delete.failure"},
@@ -446,12 +445,12 @@ struct predefined {
     char const* name;
     bool always; // must be there
 };
-axis<int> const attributes("attribute", {{{"tag_ub", "", "MPI_TAG_UB", nullptr}, 0},
-                                         {{"io", "", "MPI_IO", nullptr}, 1},
-                                         {{"wtime_is_global", "", "MPI_WTIME_IS_GLOBAL", nullptr}, 2},
-                                         {{"universe_size", "", "MPI_UNIVERSE_SIZE", nullptr}, 3},
-                                         {{"appnum", "", "MPI_APPNUM", nullptr}, 4},
-                                         {{"lastusedcode", "", "MPI_LASTUSEDCODE", nullptr}, 5}});
+axis<int> const attributes("attribute", {{{"tag_ub", "MPI_TAG_UB"}, 0},
+                                         {{"io", "MPI_IO"}, 1},
+                                         {{"wtime_is_global", "MPI_WTIME_IS_GLOBAL"}, 2},
+                                         {{"universe_size", "MPI_UNIVERSE_SIZE"}, 3},
+                                         {{"appnum", "MPI_APPNUM"}, 4},
+                                         {{"lastusedcode", "MPI_LASTUSEDCODE"}, 5}});
 predefined attribute_at(int i) {
     switch (i) {
     case 0: return {MPI_TAG_UB, "MPI_TAG_UB", true};

@@ -126,10 +126,10 @@ group_handle::~group_handle() {
 axis<duplication> const& duplications() {
     static axis<duplication> const all(
         "call",
-        {{{"dup", "", "MPI_Comm_dup", nullptr}, duplication::dup},
-         {{"idup", "", "MPI_Comm_idup and MPI_Wait", nullptr}, duplication::idup},
-         {{"dup_with_info", "", "MPI_Comm_dup_with_info", nullptr}, duplication::dup_with_info},
-         {{"idup_with_info", "", "MPI_Comm_idup_with_info and MPI_Wait", needs_procedures({"MPI_Comm_idup_with_info"})},
+        {{{"dup", "MPI_Comm_dup"}, duplication::dup},
+         {{"idup", "MPI_Comm_idup and MPI_Wait"}, duplication::idup},
+         {{"dup_with_info", "MPI_Comm_dup_with_info"}, duplication::dup_with_info},
+         {{"idup_with_info", "MPI_Comm_idup_with_info and MPI_Wait", needs_procedures({"MPI_Comm_idup_with_info"})},
           duplication::idup_with_info}});
     return all;
 }

@@ -9,9 +9,8 @@ using namespace assay;
 namespace {
 
 enum class creation { create, create_group, create_from_group };
-axis<creation> const creations("call",
-                               {{{"create", "", "MPI_Comm_create", nullptr}, creation::create},
-                                {{"create_group", "", "MPI_Comm_create_group", nullptr}, creation::create_group}});
+axis<creation> const creations("call", {{{"create", "MPI_Comm_create"}, creation::create},
+                                        {{"create_group", "MPI_Comm_create_group"}, creation::create_group}});
 
 // Which group a process gives, in ranks of the old communicator. An empty one: MPI_GROUP_EMPTY.
 using chosen = std::vector<int> (*)(int rank, int size);
@@ -22,25 +21,25 @@ std::vector<int> all_ranks(int size) {
 }
 axis<chosen> const
     groups("group",
-           {{{"all", "", "all processes", nullptr}, [](int, int size) { return all_ranks(size); }},
-            {{"backwards", "", "all processes, in reverse", nullptr},
+           {{{"all", "all processes"}, [](int, int size) { return all_ranks(size); }},
+            {{"backwards", "all processes, in reverse"},
              [](int, int size) {
                  auto ranks = all_ranks(size);
                  std::reverse(ranks.begin(), ranks.end());
                  return ranks;
              }},
-            {{"last", "", "the last process; the others give the same group", nullptr},
+            {{"last", "the last process; the others give the same group"},
              [](int, int size) { return std::vector<int>{size - 1}; }},
-            {{"members", "", "the last process; the others give MPI_GROUP_EMPTY", nullptr},
+            {{"members", "the last process; the others give MPI_GROUP_EMPTY"},
              [](int rank, int size) { return rank == size - 1 ? std::vector<int>{rank} : std::vector<int>{}; }},
-            {{"disjoint", "", "two groups at once: even ranks, and odd ones in reverse", nullptr},
+            {{"disjoint", "two groups at once: even ranks, and odd ones in reverse"},
              [](int rank, int size) {
                  std::vector<int> ranks;
                  for (int other = rank % 2; other < size; other += 2) ranks.push_back(other);
                  if (rank % 2 == 1) std::reverse(ranks.begin(), ranks.end());
                  return ranks;
              }},
-            {{"nobody", "", "MPI_GROUP_EMPTY everywhere", nullptr}, [](int, int) { return std::vector<int>{}; }}});
+            {{"nobody", "MPI_GROUP_EMPTY everywhere"}, [](int, int) { return std::vector<int>{}; }}});
 
 processes at_ranks(processes const& base, std::vector<int> const& ranks) {
     processes found;
@@ -107,10 +106,10 @@ ASSAY_TEST(comm, create_from_group,
 // Of an intercommunicator: each side gives those of its own group that are to stay (figure 17 of the standard).
 namespace {
 enum class part { all, first, backwards, one_side };
-axis<part> const parts("keep", {{{"all", "", "both groups whole", nullptr}, part::all},
-                                {{"first", "", "the first process of each side", nullptr}, part::first},
-                                {{"backwards", "", "both groups in reverse", nullptr}, part::backwards},
-                                {{"one_side", "", "nobody of side 1", nullptr}, part::one_side}});
+axis<part> const parts("keep", {{{"all", "both groups whole"}, part::all},
+                                {{"first", "the first process of each side"}, part::first},
+                                {{"backwards", "both groups in reverse"}, part::backwards},
+                                {{"one_side", "nobody of side 1"}, part::one_side}});
 } // namespace
 
 ASSAY_TEST(comm, create_inter, requirements{"comm.create.inter", "comm.create.inter.empty"},

@@ -10,15 +10,15 @@ namespace {
 // What is under way when the communicator is freed.
 enum class pending { receive, send, collective, persistent };
 axis<pending> const
-    pendings("pending", {{{"receive", "", "MPI_Irecv", nullptr}, pending::receive},
-                         {{"send", "", "MPI_Issend", nullptr}, pending::send},
-                         {{"collective", "", "MPI_Iallreduce", nullptr}, pending::collective},
-                         {{"persistent", "", "requests of MPI_Send_init and MPI_Recv_init that are inactive", nullptr},
-                          pending::persistent}});
+    pendings("pending",
+             {{{"receive", "MPI_Irecv"}, pending::receive},
+              {{"send", "MPI_Issend"}, pending::send},
+              {{"collective", "MPI_Iallreduce"}, pending::collective},
+              {{"persistent", "requests of MPI_Send_init and MPI_Recv_init that are inactive"}, pending::persistent}});
 
 enum class ending { free, disconnect };
-axis<ending> const endings("call", {{{"free", "", "MPI_Comm_free", nullptr}, ending::free},
-                                    {{"disconnect", "", "MPI_Comm_disconnect", nullptr}, ending::disconnect}});
+axis<ending> const endings("call", {{{"free", "MPI_Comm_free"}, ending::free},
+                                    {{"disconnect", "MPI_Comm_disconnect"}, ending::disconnect}});
 
 } // namespace
 

@@ -67,16 +67,15 @@ void free_group(test_run& mpi, MPI_Group& group, std::source_location where = st
 }
 
 enum class set_call { join, intersection, difference };
-axis<set_call> const set_calls("call",
-                               {{{"union", "", "MPI_Group_union", nullptr}, set_call::join},
-                                {{"intersection", "", "MPI_Group_intersection", nullptr}, set_call::intersection},
-                                {{"difference", "", "MPI_Group_difference", nullptr}, set_call::difference}});
+axis<set_call> const set_calls("call", {{{"union", "MPI_Group_union"}, set_call::join},
+                                        {{"intersection", "MPI_Group_intersection"}, set_call::intersection},
+                                        {{"difference", "MPI_Group_difference"}, set_call::difference}});
 
 enum class choosing { incl, excl, range_incl, range_excl };
-axis<choosing> const selections("call", {{{"incl", "", "MPI_Group_incl", nullptr}, choosing::incl},
-                                         {{"excl", "", "MPI_Group_excl", nullptr}, choosing::excl},
-                                         {{"range_incl", "", "MPI_Group_range_incl", nullptr}, choosing::range_incl},
-                                         {{"range_excl", "", "MPI_Group_range_excl", nullptr}, choosing::range_excl}});
+axis<choosing> const selections("call", {{{"incl", "MPI_Group_incl"}, choosing::incl},
+                                         {{"excl", "MPI_Group_excl"}, choosing::excl},
+                                         {{"range_incl", "MPI_Group_range_incl"}, choosing::range_incl},
+                                         {{"range_excl", "MPI_Group_range_excl"}, choosing::range_excl}});
 
 std::vector<int> expanded(std::array<int, 3> const& range) {
     auto const [first, last, stride] = range;
@@ -315,15 +314,14 @@ ASSAY_TEST(comm, group_foreign, requirements{"group.foreign", "group.rank"}, ove
 
 namespace {
 enum class misuse { incl_twice, incl_beyond, excl_twice, excl_beyond, range_stride, range_twice, range_beyond };
-axis<misuse> const
-    misuses("wrong",
-            {{{"incl_twice", "", "MPI_Group_incl of one rank twice", nullptr}, misuse::incl_twice},
-             {{"incl_beyond", "", "MPI_Group_incl of a rank that is none", nullptr}, misuse::incl_beyond},
-             {{"excl_twice", "", "MPI_Group_excl of one rank twice", nullptr}, misuse::excl_twice},
-             {{"excl_beyond", "", "MPI_Group_excl of a rank that is none", nullptr}, misuse::excl_beyond},
-             {{"range_stride", "", "MPI_Group_range_incl with a stride of 0", nullptr}, misuse::range_stride},
-             {{"range_twice", "", "MPI_Group_range_incl of one rank twice", nullptr}, misuse::range_twice},
-             {{"range_beyond", "", "MPI_Group_range_excl of a rank that is none", nullptr}, misuse::range_beyond}});
+axis<misuse> const misuses("wrong",
+                           {{{"incl_twice", "MPI_Group_incl of one rank twice"}, misuse::incl_twice},
+                            {{"incl_beyond", "MPI_Group_incl of a rank that is none"}, misuse::incl_beyond},
+                            {{"excl_twice", "MPI_Group_excl of one rank twice"}, misuse::excl_twice},
+                            {{"excl_beyond", "MPI_Group_excl of a rank that is none"}, misuse::excl_beyond},
+                            {{"range_stride", "MPI_Group_range_incl with a stride of 0"}, misuse::range_stride},
+                            {{"range_twice", "MPI_Group_range_incl of one rank twice"}, misuse::range_twice},
+                            {{"range_beyond", "MPI_Group_range_excl of a rank that is none"}, misuse::range_beyond}});
 } // namespace
 
 ASSAY_TEST(comm, group_misuse, requirements{"group.select.distinct", "group.select.valid", "group.range.stride_zero"},

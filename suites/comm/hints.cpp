@@ -13,30 +13,29 @@ namespace {
 struct hint {
     char const *key, *value;
 };
-axis<hint> const hints(
-    "hint",
-    {{{"no_any_tag", "", "mpi_assert_no_any_tag", nullptr}, {"mpi_assert_no_any_tag", "true"}},
-     {{"no_any_source", "", "mpi_assert_no_any_source", nullptr}, {"mpi_assert_no_any_source", "true"}},
-     {{"exact_length", "", "mpi_assert_exact_length", nullptr}, {"mpi_assert_exact_length", "true"}},
-     {{"overtaking", "", "mpi_assert_allow_overtaking", nullptr}, {"mpi_assert_allow_overtaking", "true"}},
-     {{"strict_persistent", "", "mpi_assert_strict_persistent_collective_ordering",
-       [](job const&) {
-           constexpr std::string_view key = "mpi_assert_strict_persistent_collective_ordering";
-           return key.size() < static_cast<std::size_t>(MPI_MAX_INFO_KEY)
-                      ? std::string()
-                      : "the MPI library has no room for this key: MPI_MAX_INFO_KEY is " +
-                            std::to_string(MPI_MAX_INFO_KEY);
-       }},
-      {"mpi_assert_strict_persistent_collective_ordering", "true"}},
-     {{"memory_kinds", "", "mpi_assert_memory_alloc_kinds", nullptr}, {"mpi_assert_memory_alloc_kinds", "system,mpi"}},
-     {{"no_any_tag_false", "", "mpi_assert_no_any_tag = false", nullptr}, {"mpi_assert_no_any_tag", "false"}},
-     {{"unknown", "", "a hint that no library knows", nullptr}, {"assay_unknown_hint", "whatever"}}});
+axis<hint> const
+    hints("hint", {{{"no_any_tag", "mpi_assert_no_any_tag"}, {"mpi_assert_no_any_tag", "true"}},
+                   {{"no_any_source", "mpi_assert_no_any_source"}, {"mpi_assert_no_any_source", "true"}},
+                   {{"exact_length", "mpi_assert_exact_length"}, {"mpi_assert_exact_length", "true"}},
+                   {{"overtaking", "mpi_assert_allow_overtaking"}, {"mpi_assert_allow_overtaking", "true"}},
+                   {{"strict_persistent", "mpi_assert_strict_persistent_collective_ordering",
+                     [](job const&) {
+                         constexpr std::string_view key = "mpi_assert_strict_persistent_collective_ordering";
+                         return key.size() < static_cast<std::size_t>(MPI_MAX_INFO_KEY)
+                                    ? std::string()
+                                    : "the MPI library has no room for this key: MPI_MAX_INFO_KEY is " +
+                                          std::to_string(MPI_MAX_INFO_KEY);
+                     }},
+                    {"mpi_assert_strict_persistent_collective_ordering", "true"}},
+                   {{"memory_kinds", "mpi_assert_memory_alloc_kinds"}, {"mpi_assert_memory_alloc_kinds", "system,mpi"}},
+                   {{"no_any_tag_false", "mpi_assert_no_any_tag = false"}, {"mpi_assert_no_any_tag", "false"}},
+                   {{"unknown", "a hint that no library knows"}, {"assay_unknown_hint", "whatever"}}});
 
 enum class giving { set_info, dup_with_info, idup_with_info };
 axis<giving> const
-    givings("by", {{{"set_info", "", "MPI_Comm_set_info", nullptr}, giving::set_info},
-                   {{"dup_with_info", "", "MPI_Comm_dup_with_info", nullptr}, giving::dup_with_info},
-                   {{"idup_with_info", "", "MPI_Comm_idup_with_info", needs_procedures({"MPI_Comm_idup_with_info"})},
+    givings("by", {{{"set_info", "MPI_Comm_set_info"}, giving::set_info},
+                   {{"dup_with_info", "MPI_Comm_dup_with_info"}, giving::dup_with_info},
+                   {{"idup_with_info", "MPI_Comm_idup_with_info", needs_procedures({"MPI_Comm_idup_with_info"})},
                     giving::idup_with_info}});
 
 #pragma GCC diagnostic push

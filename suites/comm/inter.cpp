@@ -9,15 +9,14 @@ using namespace assay;
 namespace {
 
 enum class leader { first, last };
-axis<leader> const leaders("leader", {{{"first", "", "rank 0 of each side", nullptr}, leader::first},
-                                      {{"last", "", "the last rank of each side", nullptr}, leader::last}});
+axis<leader> const leaders("leader", {{{"first", "rank 0 of each side"}, leader::first},
+                                      {{"last", "the last rank of each side"}, leader::last}});
 
 enum class grouping { halves, alternate, pairs };
 axis<grouping> const
-    groupings("sides",
-              {{{"halves", "", "the lower and the upper half", nullptr}, grouping::halves},
-               {{"alternate", "", "even ranks, and odd ones in reverse", nullptr}, grouping::alternate},
-               {{"pairs", "", "MPI_COMM_SELF of two neighbours; a last one is left over", nullptr}, grouping::pairs}});
+    groupings("sides", {{{"halves", "the lower and the upper half"}, grouping::halves},
+                        {{"alternate", "even ranks, and odd ones in reverse"}, grouping::alternate},
+                        {{"pairs", "MPI_COMM_SELF of two neighbours; a last one is left over"}, grouping::pairs}});
 
 struct sides {
     processes here, there; // empty: not in it
@@ -109,10 +108,10 @@ ASSAY_TEST(comm, intercomm_create_from_groups, requirements{"comm.intercomm_crea
 
 namespace {
 enum class order { side0_first, side1_first, both_low, both_high };
-axis<order> const orders("high", {{{"side1", "", "side 1 is high: behind side 0", nullptr}, order::side0_first},
-                                  {{"side0", "", "side 0 is high: behind side 1", nullptr}, order::side1_first},
-                                  {{"none", "", "neither: the order is the library's", nullptr}, order::both_low},
-                                  {{"both", "", "both: the order is the library's", nullptr}, order::both_high}});
+axis<order> const orders("high", {{{"side1", "side 1 is high: behind side 0"}, order::side0_first},
+                                  {{"side0", "side 0 is high: behind side 1"}, order::side1_first},
+                                  {{"none", "neither: the order is the library's"}, order::both_low},
+                                  {{"both", "both: the order is the library's"}, order::both_high}});
 } // namespace
 
 ASSAY_TEST(comm, merge,

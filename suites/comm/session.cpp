@@ -8,9 +8,9 @@ using namespace assay;
 
 namespace {
 enum class process_set { world, self, none };
-axis<process_set> const sets("set", {{{"world", "", "mpi://WORLD", nullptr}, process_set::world},
-                                     {{"self", "", "mpi://SELF", nullptr}, process_set::self},
-                                     {{"none", "", "a name that is none", nullptr}, process_set::none}});
+axis<process_set> const sets("set", {{{"world", "mpi://WORLD"}, process_set::world},
+                                     {{"self", "mpi://SELF"}, process_set::self},
+                                     {{"none", "a name that is none"}, process_set::none}});
 } // namespace
 
 ASSAY_TEST(comm, session_group, requirements{"group.from_session", "group.from_session.invalid"},

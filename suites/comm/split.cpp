@@ -15,27 +15,25 @@ namespace {
 using rule = int (*)(int process, int np);
 constexpr int none = -1; // stands for MPI_UNDEFINED, which is no constant expression in every library
 
-axis<rule> const colors(
-    "color",
-    {{{"one", "", "everybody the same", nullptr}, [](int, int) { return 0; }},
-     {{"alternate", "", "two colors, by turns", nullptr}, [](int process, int) { return process % 2; }},
-     {{"each", "", "a color of its own for each process", nullptr}, [](int process, int) { return 7 * process; }},
-     {{"largest", "", "INT_MAX and 0", nullptr}, [](int process, int) { return process % 2 == 0 ? INT_MAX : 0; }},
-     {{"but_first", "", "MPI_UNDEFINED on the first process", nullptr},
-      [](int process, int) { return process == 0 ? none : 3; }},
-     {{"but_last", "", "MPI_UNDEFINED on the last process", nullptr},
-      [](int process, int np) { return process == np - 1 ? none : 1; }},
-     {{"nobody", "", "MPI_UNDEFINED everywhere", nullptr}, [](int, int) { return none; }}});
-
 axis<rule> const
-    keys("key", {{{"same", "", "all 0: the old order", nullptr}, [](int, int) { return 0; }},
-                 {{"ascending", "", "by rank in MPI_COMM_WORLD", nullptr}, [](int process, int) { return process; }},
-                 {{"descending", "", "the other way round", nullptr}, [](int process, int np) { return np - process; }},
-                 {{"negative", "", "below 0, in reverse", nullptr}, [](int process, int) { return -1 - process; }},
-                 {{"ties", "", "two share a key", nullptr}, [](int process, int np) { return (np - process) / 2; }},
-                 {{"extreme", "", "INT_MAX, 0, INT_MIN", nullptr}, [](int process, int) {
-                      return process % 3 == 0 ? INT_MAX : process % 3 == 1 ? INT_MIN : 0;
-                  }}});
+    colors("color", {{{"one", "everybody the same"}, [](int, int) { return 0; }},
+                     {{"alternate", "two colors, by turns"}, [](int process, int) { return process % 2; }},
+                     {{"each", "a color of its own for each process"}, [](int process, int) { return 7 * process; }},
+                     {{"largest", "INT_MAX and 0"}, [](int process, int) { return process % 2 == 0 ? INT_MAX : 0; }},
+                     {{"but_first", "MPI_UNDEFINED on the first process"},
+                      [](int process, int) { return process == 0 ? none : 3; }},
+                     {{"but_last", "MPI_UNDEFINED on the last process"},
+                      [](int process, int np) { return process == np - 1 ? none : 1; }},
+                     {{"nobody", "MPI_UNDEFINED everywhere"}, [](int, int) { return none; }}});
+
+axis<rule> const keys("key", {{{"same", "all 0: the old order"}, [](int, int) { return 0; }},
+                              {{"ascending", "by rank in MPI_COMM_WORLD"}, [](int process, int) { return process; }},
+                              {{"descending", "the other way round"}, [](int process, int np) { return np - process; }},
+                              {{"negative", "below 0, in reverse"}, [](int process, int) { return -1 - process; }},
+                              {{"ties", "two share a key"}, [](int process, int np) { return (np - process) / 2; }},
+                              {{"extreme", "INT_MAX, 0, INT_MIN"}, [](int process, int) {
+                                   return process % 3 == 0 ? INT_MAX : process % 3 == 1 ? INT_MIN : 0;
+                               }}});
 
 // Of the old group those of this color, by key; equal keys keep the old order.
 processes selected(processes const& old, int color, rule color_of, rule key_of, int np) {
@@ -80,22 +78,21 @@ ASSAY_TEST(comm, split,
 namespace {
 
 enum class way { shared, undefined, mixed };
-axis<way> const
-    ways("type", {{{"shared", "", "MPI_COMM_TYPE_SHARED", nullptr}, way::shared},
-                  {{"undefined", "", "MPI_UNDEFINED", nullptr}, way::undefined},
-                  {{"mixed", "", "MPI_COMM_TYPE_SHARED, MPI_UNDEFINED on the first process", nullptr}, way::mixed}});
+axis<way> const ways("type", {{{"shared", "MPI_COMM_TYPE_SHARED"}, way::shared},
+                              {{"undefined", "MPI_UNDEFINED"}, way::undefined},
+                              {{"mixed", "MPI_COMM_TYPE_SHARED, MPI_UNDEFINED on the first process"}, way::mixed}});
 
 enum class guide { null_info, no_key, unknown, shared };
-axis<guide> const guides("info", {{{"null", "", "MPI_INFO_NULL", nullptr}, guide::null_info},
-                                  {{"no_key", "", "an info object without a key", nullptr}, guide::no_key},
-                                  {{"unknown", "", "a type of resource that does not exist", nullptr}, guide::unknown},
-                                  {{"shared", "", "mpi_shared_memory", nullptr}, guide::shared}});
+axis<guide> const guides("info", {{{"null", "MPI_INFO_NULL"}, guide::null_info},
+                                  {{"no_key", "an info object without a key"}, guide::no_key},
+                                  {{"unknown", "a type of resource that does not exist"}, guide::unknown},
+                                  {{"shared", "mpi_shared_memory"}, guide::shared}});
 
 // Both came without a procedure of their own: another one of the same version of MPI stands for them.
 axis<bool> const guided_types(
     "type",
-    {{{"hw_guided", "", "MPI_COMM_TYPE_HW_GUIDED", needs_procedures({"MPI_Session_init"})}, false},
-     {{"resource_guided", "", "MPI_COMM_TYPE_RESOURCE_GUIDED", needs_procedures({"MPI_Get_hw_resource_info"})}, true}});
+    {{{"hw_guided", "MPI_COMM_TYPE_HW_GUIDED", needs_procedures({"MPI_Session_init"})}, false},
+     {{"resource_guided", "MPI_COMM_TYPE_RESOURCE_GUIDED", needs_procedures({"MPI_Get_hw_resource_info"})}, true}});
 
 // Which processes are together is the machine's business. What is not: who calls is in it, each is there once, in the
 // order of the keys, and all members see the same.

@@ -14,8 +14,8 @@ namespace {
 // How data moves between the datatype and the tidy struct of the same signature: a mistake in the order or place of the
 // data that sender and receiver share is seen only with two different datatypes.
 enum class path { message, pack };
-axis<path> const paths("path", {{{"message", "", "MPI_Sendrecv to oneself", nullptr}, path::message},
-                                {{"pack", "", "MPI_Pack, MPI_Unpack", nullptr}, path::pack}});
+axis<path> const paths("path", {{{"message", "MPI_Sendrecv to oneself"}, path::message},
+                                {{"pack", "MPI_Pack, MPI_Unpack"}, path::pack}});
 
 void move(test_run& mpi, path how, void* out, int n, MPI_Datatype from, void* in, int m, MPI_Datatype to) {
     if (how == path::message) {
@@ -143,27 +143,26 @@ struct grid {
 };
 
 using enum layout::distribution;
-axis<grid> const
-    grids("grid",
-          {{{"block.2", "", "11 over 2, block", nullptr}, {{{11, block, 0, 2}}}},
-           {{"block5.3", "", "11 over 3, block(5)", nullptr}, {{{11, block, 5, 3}}}},
-           {{"block9.2", "", "7 over 2, block(9): nothing is left for the second", nullptr}, {{{7, block, 9, 2}}}},
-           {{"block.4", "", "5 over 4, block: nothing is left for the last", nullptr}, {{{5, block, 0, 4}}}},
-           {{"cyclic.3", "", "11 over 3, cyclic", nullptr}, {{{11, cyclic, 0, 3}}}},
-           {{"cyclic3.2", "", "11 over 2, cyclic(3): a short last block", nullptr}, {{{11, cyclic, 3, 2}}}},
-           {{"cyclic4.2", "", "8 over 2, cyclic(4): one block each", nullptr}, {{{8, cyclic, 4, 2}}}},
-           {{"none.1", "", "6, not distributed", nullptr}, {{{6, none, 0, 1}}}},
-           {{"block.2.block.2", "", "5 by 6 over 2 by 2", nullptr}, {{{5, block, 0, 2}, {6, block, 0, 2}}}},
-           {{"cyclic2.2.cyclic.3", "", "7 by 8 over 2 by 3", nullptr}, {{{7, cyclic, 2, 2}, {8, cyclic, 0, 3}}}},
-           {{"block.3.cyclic2.2", "", "7 by 9 over 3 by 2", nullptr}, {{{7, block, 0, 3}, {9, cyclic, 2, 2}}}},
-           {{"none.1.block.4", "", "3 by 9 over 1 by 4", nullptr}, {{{3, none, 0, 1}, {9, block, 0, 4}}}},
-           {{"cyclic.2.none.1.block.3", "", "5 by 4 by 7 over 2 by 1 by 3", nullptr},
-            {{{5, cyclic, 0, 2}, {4, none, 0, 1}, {7, block, 0, 3}}}},
-           {{"cyclic2.2.block.2.cyclic.2", "", "5 by 3 by 4 over 2 by 2 by 2", nullptr},
-            {{{5, cyclic, 2, 2}, {3, block, 0, 2}, {4, cyclic, 0, 2}}}}});
+axis<grid> const grids("grid",
+                       {{{"block.2", "11 over 2, block"}, {{{11, block, 0, 2}}}},
+                        {{"block5.3", "11 over 3, block(5)"}, {{{11, block, 5, 3}}}},
+                        {{"block9.2", "7 over 2, block(9): nothing is left for the second"}, {{{7, block, 9, 2}}}},
+                        {{"block.4", "5 over 4, block: nothing is left for the last"}, {{{5, block, 0, 4}}}},
+                        {{"cyclic.3", "11 over 3, cyclic"}, {{{11, cyclic, 0, 3}}}},
+                        {{"cyclic3.2", "11 over 2, cyclic(3): a short last block"}, {{{11, cyclic, 3, 2}}}},
+                        {{"cyclic4.2", "8 over 2, cyclic(4): one block each"}, {{{8, cyclic, 4, 2}}}},
+                        {{"none.1", "6, not distributed"}, {{{6, none, 0, 1}}}},
+                        {{"block.2.block.2", "5 by 6 over 2 by 2"}, {{{5, block, 0, 2}, {6, block, 0, 2}}}},
+                        {{"cyclic2.2.cyclic.3", "7 by 8 over 2 by 3"}, {{{7, cyclic, 2, 2}, {8, cyclic, 0, 3}}}},
+                        {{"block.3.cyclic2.2", "7 by 9 over 3 by 2"}, {{{7, block, 0, 3}, {9, cyclic, 2, 2}}}},
+                        {{"none.1.block.4", "3 by 9 over 1 by 4"}, {{{3, none, 0, 1}, {9, block, 0, 4}}}},
+                        {{"cyclic.2.none.1.block.3", "5 by 4 by 7 over 2 by 1 by 3"},
+                         {{{5, cyclic, 0, 2}, {4, none, 0, 1}, {7, block, 0, 3}}}},
+                        {{"cyclic2.2.block.2.cyclic.2", "5 by 3 by 4 over 2 by 2 by 2"},
+                         {{{5, cyclic, 2, 2}, {3, block, 0, 2}, {4, cyclic, 0, 2}}}}});
 enum class storage { c, fortran };
-axis<storage> const orders("order", {{{"c", "", "MPI_ORDER_C", nullptr}, storage::c},
-                                     {{"fortran", "", "MPI_ORDER_FORTRAN", nullptr}, storage::fortran}});
+axis<storage> const orders("order",
+                           {{{"c", "MPI_ORDER_C"}, storage::c}, {{"fortran", "MPI_ORDER_FORTRAN"}, storage::fortran}});
 
 // The elements that a process owns, as positions in memory in the order of the type map: from the ownership rules
 // alone, element by element, without the recursion that defines the datatype.

@@ -15,8 +15,8 @@ namespace {
 enum class decoder { plain, c };
 axis<decoder> const
     decoders("decoder",
-             {{{"plain", "", "MPI_Type_get_envelope", nullptr}, decoder::plain},
-              {{"c", "", "MPI_Type_get_envelope_c", needs_procedures({"MPI_Type_get_envelope_c"})}, decoder::c}});
+             {{{"plain", "MPI_Type_get_envelope"}, decoder::plain},
+              {{"c", "MPI_Type_get_envelope_c", needs_procedures({"MPI_Type_get_envelope_c"})}, decoder::c}});
 
 struct decoded {
     std::int64_t integers = -7, addresses = -7, counts = 0, types = -7;

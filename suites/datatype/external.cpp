@@ -139,9 +139,9 @@ struct packer {
 };
 
 enum class external_call { size, pack, unpack };
-axis<external_call> const calls("call", {{{"size", "", "MPI_Pack_external_size", nullptr}, external_call::size},
-                                         {{"pack", "", "MPI_Pack_external", nullptr}, external_call::pack},
-                                         {{"unpack", "", "MPI_Unpack_external", nullptr}, external_call::unpack}});
+axis<external_call> const calls("call", {{{"size", "MPI_Pack_external_size"}, external_call::size},
+                                         {{"pack", "MPI_Pack_external"}, external_call::pack},
+                                         {{"unpack", "MPI_Unpack_external"}, external_call::unpack}});
 
 } // namespace
 

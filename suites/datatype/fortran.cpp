@@ -19,21 +19,21 @@ struct kind {
     int size; // in memory, by the model of gfortran and every other compiler of x86-64 and AArch64; 0: not known
     int external_size; // by section 19.1.9.1
 };
-axis<kind> const kinds("kind", {{{"real.6.37", "", "", nullptr}, {numbers::real, 6, 37, 4, 4}},
-                                {{"real.6", "", "", nullptr}, {numbers::real, 6, MPI_UNDEFINED, 4, 4}},
-                                {{"real.any.30", "", "", nullptr}, {numbers::real, MPI_UNDEFINED, 30, 4, 4}},
-                                {{"real.15.307", "", "", nullptr}, {numbers::real, 15, 307, 8, 8}},
-                                {{"real.7", "", "", nullptr}, {numbers::real, 7, MPI_UNDEFINED, 8, 8}},
-                                {{"real.6.100", "", "", nullptr}, {numbers::real, 6, 100, 8, 8}},
-                                {{"real.30", "", "", nullptr}, {numbers::real, 30, MPI_UNDEFINED, 0, 16}},
-                                {{"complex.6.37", "", "", nullptr}, {numbers::complex, 6, 37, 8, 8}},
-                                {{"complex.15.307", "", "", nullptr}, {numbers::complex, 15, 307, 16, 16}},
-                                {{"complex.any.100", "", "", nullptr}, {numbers::complex, MPI_UNDEFINED, 100, 16, 16}},
-                                {{"integer.2", "", "", nullptr}, {numbers::integer, 0, 2, 1, 1}},
-                                {{"integer.4", "", "", nullptr}, {numbers::integer, 0, 4, 2, 2}},
-                                {{"integer.9", "", "", nullptr}, {numbers::integer, 0, 9, 4, 4}},
-                                {{"integer.10", "", "", nullptr}, {numbers::integer, 0, 10, 8, 8}},
-                                {{"integer.18", "", "", nullptr}, {numbers::integer, 0, 18, 8, 8}}});
+axis<kind> const kinds("kind", {{{"real.6.37", ""}, {numbers::real, 6, 37, 4, 4}},
+                                {{"real.6", ""}, {numbers::real, 6, MPI_UNDEFINED, 4, 4}},
+                                {{"real.any.30", ""}, {numbers::real, MPI_UNDEFINED, 30, 4, 4}},
+                                {{"real.15.307", ""}, {numbers::real, 15, 307, 8, 8}},
+                                {{"real.7", ""}, {numbers::real, 7, MPI_UNDEFINED, 8, 8}},
+                                {{"real.6.100", ""}, {numbers::real, 6, 100, 8, 8}},
+                                {{"real.30", ""}, {numbers::real, 30, MPI_UNDEFINED, 0, 16}},
+                                {{"complex.6.37", ""}, {numbers::complex, 6, 37, 8, 8}},
+                                {{"complex.15.307", ""}, {numbers::complex, 15, 307, 16, 16}},
+                                {{"complex.any.100", ""}, {numbers::complex, MPI_UNDEFINED, 100, 16, 16}},
+                                {{"integer.2", ""}, {numbers::integer, 0, 2, 1, 1}},
+                                {{"integer.4", ""}, {numbers::integer, 0, 4, 2, 2}},
+                                {{"integer.9", ""}, {numbers::integer, 0, 9, 4, 4}},
+                                {{"integer.10", ""}, {numbers::integer, 0, 10, 8, 8}},
+                                {{"integer.18", ""}, {numbers::integer, 0, 18, 8, 8}}});
 
 int make(kind const& k, MPI_Datatype* made) {
     switch (k.of) {
@@ -44,20 +44,20 @@ int make(kind const& k, MPI_Datatype* made) {
 }
 
 enum class aspect { memory, external32 };
-axis<aspect> const aspects("aspect", {{{"memory", "", "decoding and data", nullptr}, aspect::memory},
-                                      {{"external32", "", "MPI_Pack_external_size", nullptr}, aspect::external32}});
+axis<aspect> const aspects("aspect", {{{"memory", "decoding and data"}, aspect::memory},
+                                      {{"external32", "MPI_Pack_external_size"}, aspect::external32}});
 
 struct matched {
     int type_class, size;
 };
-axis<matched> const classes("class", {{{"real.4", "", "", nullptr}, {MPI_TYPECLASS_REAL, 4}},
-                                      {{"real.8", "", "", nullptr}, {MPI_TYPECLASS_REAL, 8}},
-                                      {{"integer.1", "", "", nullptr}, {MPI_TYPECLASS_INTEGER, 1}},
-                                      {{"integer.2", "", "", nullptr}, {MPI_TYPECLASS_INTEGER, 2}},
-                                      {{"integer.4", "", "", nullptr}, {MPI_TYPECLASS_INTEGER, 4}},
-                                      {{"integer.8", "", "", nullptr}, {MPI_TYPECLASS_INTEGER, 8}},
-                                      {{"complex.8", "", "", nullptr}, {MPI_TYPECLASS_COMPLEX, 8}},
-                                      {{"complex.16", "", "", nullptr}, {MPI_TYPECLASS_COMPLEX, 16}}});
+axis<matched> const classes("class", {{{"real.4", ""}, {MPI_TYPECLASS_REAL, 4}},
+                                      {{"real.8", ""}, {MPI_TYPECLASS_REAL, 8}},
+                                      {{"integer.1", ""}, {MPI_TYPECLASS_INTEGER, 1}},
+                                      {{"integer.2", ""}, {MPI_TYPECLASS_INTEGER, 2}},
+                                      {{"integer.4", ""}, {MPI_TYPECLASS_INTEGER, 4}},
+                                      {{"integer.8", ""}, {MPI_TYPECLASS_INTEGER, 8}},
+                                      {{"complex.8", ""}, {MPI_TYPECLASS_COMPLEX, 8}},
+                                      {{"complex.16", ""}, {MPI_TYPECLASS_COMPLEX, 16}}});
 
 // A library without a Fortran compiler supports no kind at all, or lacks the procedures.
 bool with_fortran() {
@@ -170,19 +170,18 @@ struct pair {
     std::size_t value_size, index_size;
 };
 #define TYPE(constant) []() -> MPI_Datatype { return constant; }
-axis<pair> const
-    pairs("pair",
-          {{{"float.int", "", "", nullptr}, {TYPE(MPI_FLOAT), TYPE(MPI_INT), TYPE(MPI_FLOAT_INT), 4, 4}},
-           {{"double.int", "", "", nullptr}, {TYPE(MPI_DOUBLE), TYPE(MPI_INT), TYPE(MPI_DOUBLE_INT), 8, 4}},
-           {{"long.int", "", "", nullptr}, {TYPE(MPI_LONG), TYPE(MPI_INT), TYPE(MPI_LONG_INT), sizeof(long), 4}},
-           {{"short.int", "", "", nullptr}, {TYPE(MPI_SHORT), TYPE(MPI_INT), TYPE(MPI_SHORT_INT), 2, 4}},
-           {{"int.int", "", "", nullptr}, {TYPE(MPI_INT), TYPE(MPI_INT), TYPE(MPI_2INT), 4, 4}},
-           {{"long_double.int", "", "", nullptr},
-            {TYPE(MPI_LONG_DOUBLE), TYPE(MPI_INT), TYPE(MPI_LONG_DOUBLE_INT), sizeof(long double), 4}},
-           {{"double.uint64", "", "", nullptr}, {TYPE(MPI_DOUBLE), TYPE(MPI_UINT64_T), nullptr, 8, 8}},
-           {{"float.int64", "", "", nullptr}, {TYPE(MPI_FLOAT), TYPE(MPI_INT64_T), nullptr, 4, 8}},
-           {{"int64.int64", "", "", nullptr}, {TYPE(MPI_INT64_T), TYPE(MPI_INT64_T), nullptr, 8, 8}},
-           {{"short.uint8", "", "", nullptr}, {TYPE(MPI_SHORT), TYPE(MPI_UINT8_T), nullptr, 2, 1}}});
+axis<pair> const pairs("pair",
+                       {{{"float.int", ""}, {TYPE(MPI_FLOAT), TYPE(MPI_INT), TYPE(MPI_FLOAT_INT), 4, 4}},
+                        {{"double.int", ""}, {TYPE(MPI_DOUBLE), TYPE(MPI_INT), TYPE(MPI_DOUBLE_INT), 8, 4}},
+                        {{"long.int", ""}, {TYPE(MPI_LONG), TYPE(MPI_INT), TYPE(MPI_LONG_INT), sizeof(long), 4}},
+                        {{"short.int", ""}, {TYPE(MPI_SHORT), TYPE(MPI_INT), TYPE(MPI_SHORT_INT), 2, 4}},
+                        {{"int.int", ""}, {TYPE(MPI_INT), TYPE(MPI_INT), TYPE(MPI_2INT), 4, 4}},
+                        {{"long_double.int", ""},
+                         {TYPE(MPI_LONG_DOUBLE), TYPE(MPI_INT), TYPE(MPI_LONG_DOUBLE_INT), sizeof(long double), 4}},
+                        {{"double.uint64", ""}, {TYPE(MPI_DOUBLE), TYPE(MPI_UINT64_T), nullptr, 8, 8}},
+                        {{"float.int64", ""}, {TYPE(MPI_FLOAT), TYPE(MPI_INT64_T), nullptr, 4, 8}},
+                        {{"int64.int64", ""}, {TYPE(MPI_INT64_T), TYPE(MPI_INT64_T), nullptr, 8, 8}},
+                        {{"short.uint8", ""}, {TYPE(MPI_SHORT), TYPE(MPI_UINT8_T), nullptr, 2, 1}}});
 #undef TYPE
 
 } // namespace

@@ -31,53 +31,53 @@ int over_old(MPI_Datatype* made, int (*make_old)(MPI_Datatype*), int (*make)(MPI
 
 axis<giant> const giants(
     "giant",
-    {{{"resized", "", "", nullptr},
+    {{{"resized", ""},
       {[](MPI_Datatype* t) -> int { return MPI_Type_create_resized(MPI_INT, -kibi * gibi, 2 * kibi * gibi, t); }, 4,
        -kibi* gibi, 2 * kibi* gibi, 0, 4}},
-     {{"hvector", "", "", nullptr},
+     {{"hvector", ""},
       {[](MPI_Datatype* t) -> int { return MPI_Type_create_hvector(3, 1, 8 * gibi, MPI_INT, t); }, 12, 0, 16 * gibi + 4,
        0, 16 * gibi + 4}},
-     {{"hvector_down", "", "", nullptr},
+     {{"hvector_down", ""},
       {[](MPI_Datatype* t) -> int { return MPI_Type_create_hvector(3, 1, -8 * gibi, MPI_INT, t); }, 12, -16 * gibi,
        16 * gibi + 4, -16 * gibi, 16 * gibi + 4}},
-     {{"vector", "", "stride in elements: the product is beyond 2^31", nullptr},
+     {{"vector", "stride in elements: the product is beyond 2^31"},
       {[](MPI_Datatype* t) -> int { return MPI_Type_vector(2, 1, INT_MAX, MPI_DOUBLE, t); }, 16, 0, 8LL * INT_MAX + 8,
        0, 8LL * INT_MAX + 8}},
-     {{"vector_long", "", "many blocks of small stride", nullptr},
+     {{"vector_long", "many blocks of small stride"},
       {[](MPI_Datatype* t) -> int { return MPI_Type_vector(billion, 1, 2, MPI_INT, t); }, 4 * billion, 0,
        8 * billion - 4, 0, 8 * billion - 4}},
-     {{"indexed", "", "", nullptr},
+     {{"indexed", ""},
       {[](MPI_Datatype* t) -> int {
            int const lengths[2] = {1, 1}, at[2] = {-INT_MAX, INT_MAX};
            return MPI_Type_indexed(2, lengths, at, MPI_DOUBLE, t);
        },
        16, -8LL * INT_MAX, 16LL * INT_MAX + 8, -8LL * INT_MAX, 16LL * INT_MAX + 8}},
-     {{"indexed_long", "", "long blocks", nullptr},
+     {{"indexed_long", "long blocks"},
       {[](MPI_Datatype* t) -> int {
            int const lengths[2] = {INT_MAX, INT_MAX}, at[2] = {0, INT_MAX};
            return MPI_Type_indexed(2, lengths, at, MPI_INT, t);
        },
        8LL * INT_MAX, 0, 8LL * INT_MAX, 0, 8LL * INT_MAX}},
-     {{"hindexed", "", "", nullptr},
+     {{"hindexed", ""},
       {[](MPI_Datatype* t) -> int {
            int const lengths[2] = {1, 2};
            MPI_Aint const at[2] = {-32 * gibi, 32 * gibi};
            return MPI_Type_create_hindexed(2, lengths, at, MPI_DOUBLE, t);
        },
        24, -32 * gibi, 64 * gibi + 16, -32 * gibi, 64 * gibi + 16}},
-     {{"indexed_block", "", "", nullptr},
+     {{"indexed_block", ""},
       {[](MPI_Datatype* t) -> int {
            int const at[2] = {3, INT_MAX - 5};
            return MPI_Type_create_indexed_block(2, 2, at, MPI_LONG_LONG, t);
        },
        32, 24, 8LL * (INT_MAX - 8) + 16, 24, 8LL * (INT_MAX - 8) + 16}},
-     {{"hindexed_block", "", "", nullptr},
+     {{"hindexed_block", ""},
       {[](MPI_Datatype* t) -> int {
            MPI_Aint const at[2] = {kibi * gibi, 0};
            return MPI_Type_create_hindexed_block(2, 2, at, MPI_INT, t);
        },
        16, 0, kibi* gibi + 8, 0, kibi* gibi + 8}},
-     {{"struct", "", "", nullptr},
+     {{"struct", ""},
       {[](MPI_Datatype* t) -> int {
            int const lengths[2] = {1, 1};
            MPI_Aint const at[2] = {0, kibi * gibi};
@@ -85,89 +85,89 @@ axis<giant> const giants(
            return MPI_Type_create_struct(2, lengths, at, old, t);
        },
        9, 0, kibi* gibi + 8, 0, kibi* gibi + 1}},
-     {{"contiguous", "", "a size beyond int", nullptr},
+     {{"contiguous", "a size beyond int"},
       {[](MPI_Datatype* t) -> int { return MPI_Type_contiguous(INT_MAX, MPI_INT, t); }, 4LL * INT_MAX, 0, 4LL * INT_MAX,
        0, 4LL * INT_MAX}},
-     {{"contiguous_2", "", "of a giant", nullptr},
+     {{"contiguous_2", "of a giant"},
       {[](MPI_Datatype* t) -> int {
            return over_old(
                t, [](MPI_Datatype* old) { return MPI_Type_contiguous(INT_MAX, MPI_DOUBLE, old); },
                [](MPI_Datatype old, MPI_Datatype* made) { return MPI_Type_contiguous(1000, old, made); });
        },
        8000LL * INT_MAX, 0, 8000LL * INT_MAX, 0, 8000LL * INT_MAX}},
-     {{"dup", "", "of a giant", nullptr},
+     {{"dup", "of a giant"},
       {[](MPI_Datatype* t) -> int {
            return over_old(
                t, [](MPI_Datatype* old) { return MPI_Type_create_resized(MPI_INT, 5 * gibi, 7 * gibi, old); },
                [](MPI_Datatype old, MPI_Datatype* made) { return MPI_Type_dup(old, made); });
        },
        4, 5 * gibi, 7 * gibi, 0, 4}},
-     {{"subarray", "", "one of 10^10 elements", nullptr},
+     {{"subarray", "one of 10^10 elements"},
       {[](MPI_Datatype* t) -> int {
            int const sizes[2] = {100000, 100000}, part[2] = {1, 1}, start[2] = {99999, 99999};
            return MPI_Type_create_subarray(2, sizes, part, start, MPI_ORDER_C, MPI_DOUBLE, t);
        },
        8, 0, 80 * billion, 80 * billion - 8, 8}},
-     {{"darray", "", "half of 10^10 elements", nullptr},
+     {{"darray", "half of 10^10 elements"},
       {[](MPI_Datatype* t) -> int {
            int const sizes[2] = {100000, 100000}, how[2] = {MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_NONE},
                      arguments[2] = {MPI_DISTRIBUTE_DFLT_DARG, MPI_DISTRIBUTE_DFLT_DARG}, grid[2] = {2, 1};
            return MPI_Type_create_darray(2, 1, 2, sizes, how, arguments, grid, MPI_ORDER_C, MPI_DOUBLE, t);
        },
        40 * billion, 0, 80 * billion, 40 * billion, 40 * billion}},
-     {{"contiguous_c", "", "a count beyond int", needs_procedures({"MPI_Type_contiguous_c"})},
+     {{"contiguous_c", "a count beyond int", needs_procedures({"MPI_Type_contiguous_c"})},
       {[](MPI_Datatype* t) -> int { return MPI_Type_contiguous_c(3 * billion, MPI_SHORT, t); }, 6 * billion, 0,
        6 * billion, 0, 6 * billion}},
-     {{"vector_c", "", "", needs_procedures({"MPI_Type_vector_c"})},
+     {{"vector_c", "", needs_procedures({"MPI_Type_vector_c"})},
       {[](MPI_Datatype* t) -> int { return MPI_Type_vector_c(3, 1, 5 * billion, MPI_INT, t); }, 12, 0, 40 * billion + 4,
        0, 40 * billion + 4}},
-     {{"vector_c_blocks", "", "long blocks", needs_procedures({"MPI_Type_vector_c"})},
+     {{"vector_c_blocks", "long blocks", needs_procedures({"MPI_Type_vector_c"})},
       {[](MPI_Datatype* t) -> int { return MPI_Type_vector_c(2, 3 * billion, 4 * billion, MPI_CHAR, t); }, 6 * billion,
        0, 7 * billion, 0, 7 * billion}},
-     {{"hvector_c", "", "", needs_procedures({"MPI_Type_create_hvector_c"})},
+     {{"hvector_c", "", needs_procedures({"MPI_Type_create_hvector_c"})},
       {[](MPI_Datatype* t) -> int { return MPI_Type_create_hvector_c(2, 3 * billion, 4 * billion, MPI_CHAR, t); },
        6 * billion, 0, 7 * billion, 0, 7 * billion}},
-     {{"indexed_c", "", "", needs_procedures({"MPI_Type_indexed_c"})},
+     {{"indexed_c", "", needs_procedures({"MPI_Type_indexed_c"})},
       {[](MPI_Datatype* t) -> int {
            MPI_Count const lengths[2] = {1, 3 * billion}, at[2] = {-3 * billion, 3 * billion};
            return MPI_Type_indexed_c(2, lengths, at, MPI_SHORT, t);
        },
        6 * billion + 2, -6 * billion, 18 * billion, -6 * billion, 18 * billion}},
-     {{"hindexed_c", "", "", needs_procedures({"MPI_Type_create_hindexed_c"})},
+     {{"hindexed_c", "", needs_procedures({"MPI_Type_create_hindexed_c"})},
       {[](MPI_Datatype* t) -> int {
            MPI_Count const lengths[2] = {3 * billion, 1}, at[2] = {0, 30 * billion};
            return MPI_Type_create_hindexed_c(2, lengths, at, MPI_INT, t);
        },
        12 * billion + 4, 0, 30 * billion + 4, 0, 30 * billion + 4}},
-     {{"indexed_block_c", "", "", needs_procedures({"MPI_Type_create_indexed_block_c"})},
+     {{"indexed_block_c", "", needs_procedures({"MPI_Type_create_indexed_block_c"})},
       {[](MPI_Datatype* t) -> int {
            MPI_Count const at[2] = {0, 5 * billion};
            return MPI_Type_create_indexed_block_c(2, 3 * billion, at, MPI_CHAR, t);
        },
        6 * billion, 0, 8 * billion, 0, 8 * billion}},
-     {{"hindexed_block_c", "", "", needs_procedures({"MPI_Type_create_hindexed_block_c"})},
+     {{"hindexed_block_c", "", needs_procedures({"MPI_Type_create_hindexed_block_c"})},
       {[](MPI_Datatype* t) -> int {
            MPI_Count const at[2] = {50 * billion, 0};
            return MPI_Type_create_hindexed_block_c(2, 3 * billion, at, MPI_SHORT, t);
        },
        12 * billion, 0, 56 * billion, 0, 56 * billion}},
-     {{"struct_c", "", "", needs_procedures({"MPI_Type_create_struct_c"})},
+     {{"struct_c", "", needs_procedures({"MPI_Type_create_struct_c"})},
       {[](MPI_Datatype* t) -> int {
            MPI_Count const lengths[2] = {3 * billion, 1}, at[2] = {0, 40 * billion};
            MPI_Datatype const old[2] = {MPI_INT, MPI_DOUBLE};
            return MPI_Type_create_struct_c(2, lengths, at, old, t);
        },
        12 * billion + 8, 0, 40 * billion + 8, 0, 40 * billion + 8}},
-     {{"resized_c", "", "", needs_procedures({"MPI_Type_create_resized_c"})},
+     {{"resized_c", "", needs_procedures({"MPI_Type_create_resized_c"})},
       {[](MPI_Datatype* t) -> int { return MPI_Type_create_resized_c(MPI_INT, -9 * billion, 20 * billion, t); }, 4,
        -9 * billion, 20 * billion, 0, 4}},
-     {{"subarray_c", "", "", needs_procedures({"MPI_Type_create_subarray_c"})},
+     {{"subarray_c", "", needs_procedures({"MPI_Type_create_subarray_c"})},
       {[](MPI_Datatype* t) -> int {
            MPI_Count const sizes[1] = {9 * billion}, part[1] = {3 * billion}, start[1] = {5 * billion};
            return MPI_Type_create_subarray_c(1, sizes, part, start, MPI_ORDER_C, MPI_SHORT, t);
        },
        6 * billion, 0, 18 * billion, 10 * billion, 6 * billion}},
-     {{"darray_c", "", "", needs_procedures({"MPI_Type_create_darray_c"})},
+     {{"darray_c", "", needs_procedures({"MPI_Type_create_darray_c"})},
       {[](MPI_Datatype* t) -> int {
            MPI_Count const sizes[1] = {9 * billion};
            int const how[1] = {MPI_DISTRIBUTE_BLOCK}, arguments[1] = {MPI_DISTRIBUTE_DFLT_DARG}, grid[1] = {2};
@@ -356,11 +356,11 @@ struct spread {
 };
 axis<spread> const spreads(
     "spread",
-    {{{"hvector", "", "", nullptr},
+    {{{"hvector", ""},
       {[](MPI_Datatype* t) -> int { return MPI_Type_create_hvector(3, 1, far, MPI_INT, t); }, 1, {0, far, 2 * far}}},
-     {{"vector", "", "", nullptr},
+     {{"vector", ""},
       {[](MPI_Datatype* t) -> int { return MPI_Type_vector(3, 1, far / 4, MPI_INT, t); }, 1, {0, far, 2 * far}}},
-     {{"hindexed", "", "", nullptr},
+     {{"hindexed", ""},
       {[](MPI_Datatype* t) -> int {
            int const lengths[3] = {1, 1, 1};
            MPI_Aint const at[3] = {far, 0, 2 * far};
@@ -368,21 +368,21 @@ axis<spread> const spreads(
        },
        1,
        {far, 0, 2 * far}}},
-     {{"indexed", "", "", nullptr},
+     {{"indexed", ""},
       {[](MPI_Datatype* t) -> int {
            int const lengths[3] = {1, 1, 1}, at[3] = {static_cast<int>(far / 4), 0, static_cast<int>(far / 4 + 16)};
            return MPI_Type_indexed(3, lengths, at, MPI_INT, t);
        },
        1,
        {far, 0, far + 64}}},
-     {{"indexed_block", "", "", nullptr},
+     {{"indexed_block", ""},
       {[](MPI_Datatype* t) -> int {
            int const at[3] = {0, static_cast<int>(far / 4), 5};
            return MPI_Type_create_indexed_block(3, 1, at, MPI_INT, t);
        },
        1,
        {0, far, 20}}},
-     {{"struct", "", "", nullptr},
+     {{"struct", ""},
       {[](MPI_Datatype* t) -> int {
            int const lengths[2] = {1, 2};
            MPI_Aint const at[2] = {2 * far, 8};
@@ -391,29 +391,28 @@ axis<spread> const spreads(
        },
        1,
        {2 * far, 8, 12}}},
-     {{"resized", "", "three elements of a large extent", nullptr},
+     {{"resized", "three elements of a large extent"},
       {[](MPI_Datatype* t) -> int { return MPI_Type_create_resized(MPI_INT, 0, far, t); }, 3, {0, far, 2 * far}}},
-     {{"subarray", "", "", nullptr},
+     {{"subarray", ""},
       {[](MPI_Datatype* t) -> int {
            int const sizes[2] = {3, static_cast<int>(far / 4)}, part[2] = {3, 1}, start[2] = {0, 7};
            return MPI_Type_create_subarray(2, sizes, part, start, MPI_ORDER_C, MPI_INT, t);
        },
        1,
        {28, far + 28, 2 * far + 28}}},
-     {{"vector_c", "", "", needs_procedures({"MPI_Type_vector_c"})},
+     {{"vector_c", "", needs_procedures({"MPI_Type_vector_c"})},
       {[](MPI_Datatype* t) -> int { return MPI_Type_vector_c(3, 1, far / 4, MPI_INT, t); }, 1, {0, far, 2 * far}}},
-     {{"indexed_c", "", "", needs_procedures({"MPI_Type_indexed_c"})},
+     {{"indexed_c", "", needs_procedures({"MPI_Type_indexed_c"})},
       {[](MPI_Datatype* t) -> int {
            MPI_Count const lengths[2] = {1, 2}, at[2] = {2 * far / 4, 3};
            return MPI_Type_indexed_c(2, lengths, at, MPI_INT, t);
        },
        1,
        {2 * far, 12, 16}}},
-     {{"resized_c", "", "", needs_procedures({"MPI_Type_create_resized_c"})},
+     {{"resized_c", "", needs_procedures({"MPI_Type_create_resized_c"})},
       {[](MPI_Datatype* t) -> int { return MPI_Type_create_resized_c(MPI_INT, 0, far, t); }, 3, {0, far, 2 * far}}},
-     {{"bulk_message", "", "2^31 bytes and a few more, MPI_Sendrecv to oneself", nullptr},
-      {nullptr, 0, {0, 0, 0}, bulk::message}},
-     {{"bulk_pack", "", "the same by MPI_Pack_c, MPI_Unpack_c", needs_procedures({"MPI_Pack_c"})},
+     {{"bulk_message", "2^31 bytes and a few more, MPI_Sendrecv to oneself"}, {nullptr, 0, {0, 0, 0}, bulk::message}},
+     {{"bulk_pack", "the same by MPI_Pack_c, MPI_Unpack_c", needs_procedures({"MPI_Pack_c"})},
       {nullptr, 0, {0, 0, 0}, bulk::pack}}});
 
 } // namespace

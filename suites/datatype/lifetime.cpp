@@ -21,9 +21,9 @@ void carry(test_run& mpi, layout const& map, MPI_Datatype from, MPI_Datatype to,
 
 // What is freed while a receive is on its way.
 enum class use { irecv, isend, persistent };
-axis<use> const uses("pending", {{{"irecv", "", "MPI_Irecv", nullptr}, use::irecv},
-                                 {{"isend", "", "MPI_Isend", nullptr}, use::isend},
-                                 {{"persistent", "", "MPI_Recv_init, started", nullptr}, use::persistent}});
+axis<use> const uses("pending", {{{"irecv", "MPI_Irecv"}, use::irecv},
+                                 {{"isend", "MPI_Isend"}, use::isend},
+                                 {{"persistent", "MPI_Recv_init, started"}, use::persistent}});
 
 } // namespace
 

@@ -252,7 +252,7 @@ std::vector<axis<recipe>::entry> table() {
     using enum layout::distribution;
     std::vector<axis<recipe>::entry> rows;
     auto const add = [&rows](char const* name, char const* note, recipe r) {
-        rows.push_back({{name, "", note, nullptr}, std::move(r)});
+        rows.push_back({{name, note}, std::move(r)});
     };
     auto const dispute = [](recipe r) {
         r.disputed = true;
@@ -372,9 +372,8 @@ axis_use receivable_recipes() {
 
 axis<binding> const& bindings() {
     static axis<binding> const all(
-        "binding",
-        {{{"int", "", "counts are int", nullptr}, binding::small},
-         {{"count", "", "counts are MPI_Count", needs_procedures({"MPI_Type_contiguous_c"})}, binding::large}});
+        "binding", {{{"int", "counts are int"}, binding::small},
+                    {{"count", "counts are MPI_Count", needs_procedures({"MPI_Type_contiguous_c"})}, binding::large}});
     return all;
 }
 
@@ -384,10 +383,10 @@ constraint has_binding() {
 
 axis<query> const& queries() {
     static axis<query> const all(
-        "query", {{{"plain", "", "int and MPI_Aint results", nullptr}, query::plain},
-                  {{"x", "", "the deprecated procedures with MPI_Count results", needs_procedures({"MPI_Type_size_x"})},
-                   query::x},
-                  {{"c", "", "the binding with MPI_Count results", needs_procedures({"MPI_Type_size_c"})}, query::c}});
+        "query",
+        {{{"plain", "int and MPI_Aint results"}, query::plain},
+         {{"x", "the deprecated procedures with MPI_Count results", needs_procedures({"MPI_Type_size_x"})}, query::x},
+         {{"c", "the binding with MPI_Count results", needs_procedures({"MPI_Type_size_c"})}, query::c}});
     return all;
 }
 

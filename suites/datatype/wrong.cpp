@@ -20,75 +20,74 @@ int const block[1] = {MPI_DISTRIBUTE_BLOCK}, undistributed[1] = {MPI_DISTRIBUTE_
 
 axis<misuse> const misuses(
     "misuse",
-    {{{"contiguous_negative", "", "", nullptr},
+    {{{"contiguous_negative", ""},
       {[](MPI_Datatype* t) { return MPI_Type_contiguous(-1, MPI_INT, t); }, {MPI_ERR_COUNT, MPI_ERR_ARG}}},
-     {{"contiguous_null", "", "", nullptr},
+     {{"contiguous_null", ""},
       {[](MPI_Datatype* t) { return MPI_Type_contiguous(1, MPI_DATATYPE_NULL, t); }, {MPI_ERR_TYPE}}},
-     {{"vector_negative", "", "", nullptr},
+     {{"vector_negative", ""},
       {[](MPI_Datatype* t) { return MPI_Type_vector(-1, 1, 1, MPI_INT, t); }, {MPI_ERR_COUNT, MPI_ERR_ARG}}},
-     {{"vector_negative_block", "", "", nullptr},
+     {{"vector_negative_block", ""},
       {[](MPI_Datatype* t) { return MPI_Type_vector(1, -1, 1, MPI_INT, t); }, {MPI_ERR_ARG, MPI_ERR_COUNT}}},
-     {{"hvector_negative", "", "", nullptr},
+     {{"hvector_negative", ""},
       {[](MPI_Datatype* t) { return MPI_Type_create_hvector(-1, 1, 1, MPI_INT, t); }, {MPI_ERR_COUNT, MPI_ERR_ARG}}},
-     {{"indexed_negative", "", "", nullptr},
+     {{"indexed_negative", ""},
       {[](MPI_Datatype* t) { return MPI_Type_indexed(-1, ones, none, MPI_INT, t); }, {MPI_ERR_COUNT, MPI_ERR_ARG}}},
-     {{"indexed_negative_block", "", "", nullptr},
+     {{"indexed_negative_block", ""},
       {[](MPI_Datatype* t) { return MPI_Type_indexed(2, mixed, none, MPI_INT, t); }, {MPI_ERR_ARG, MPI_ERR_COUNT}}},
-     {{"indexed_block_negative", "", "", nullptr},
+     {{"indexed_block_negative", ""},
       {[](MPI_Datatype* t) { return MPI_Type_create_indexed_block(2, -1, none, MPI_INT, t); },
        {MPI_ERR_ARG, MPI_ERR_COUNT}}},
-     {{"struct_null", "", "", nullptr},
+     {{"struct_null", ""},
       {[](MPI_Datatype* t) {
            MPI_Aint const at[2] = {0, 4};
            MPI_Datatype const old[2] = {MPI_INT, MPI_DATATYPE_NULL};
            return MPI_Type_create_struct(2, ones, at, old, t);
        },
        {MPI_ERR_TYPE}}},
-     {{"subarray_empty", "", "a subsize of 0", nullptr},
+     {{"subarray_empty", "a subsize of 0"},
       {[](MPI_Datatype* t) { return MPI_Type_create_subarray(2, threes, none, none, MPI_ORDER_C, MPI_INT, t); },
        {MPI_ERR_ARG}}},
-     {{"subarray_large", "", "a subsize above the size", nullptr},
+     {{"subarray_large", "a subsize above the size"},
       {[](MPI_Datatype* t) { return MPI_Type_create_subarray(2, threes, fours, none, MPI_ORDER_C, MPI_INT, t); },
        {MPI_ERR_ARG}}},
-     {{"subarray_outside", "", "a start too far to the end", nullptr},
+     {{"subarray_outside", "a start too far to the end"},
       {[](MPI_Datatype* t) { return MPI_Type_create_subarray(2, threes, twos, twos, MPI_ORDER_C, MPI_INT, t); },
        {MPI_ERR_ARG}}},
-     {{"subarray_order", "", "an unknown order", nullptr},
+     {{"subarray_order", "an unknown order"},
       {[](MPI_Datatype* t) { return MPI_Type_create_subarray(2, threes, twos, none, 12345, MPI_INT, t); },
        {MPI_ERR_ARG}}},
-     {{"darray_grid", "", "a grid of another size than the group", nullptr},
+     {{"darray_grid", "a grid of another size than the group"},
       {[](MPI_Datatype* t) {
            return MPI_Type_create_darray(3, 0, 1, fours, block, defaulted, twos, MPI_ORDER_C, MPI_INT, t);
        },
        {MPI_ERR_ARG}}},
-     {{"darray_blocks", "", "blocks that do not cover the array", nullptr},
+     {{"darray_blocks", "blocks that do not cover the array"},
       {[](MPI_Datatype* t) {
            return MPI_Type_create_darray(2, 0, 1, fours, block, ones, twos, MPI_ORDER_C, MPI_INT, t);
        },
        {MPI_ERR_ARG}}},
-     {{"darray_rank", "", "a rank outside of the group", nullptr},
+     {{"darray_rank", "a rank outside of the group"},
       {[](MPI_Datatype* t) {
            return MPI_Type_create_darray(2, 2, 1, fours, block, twos, twos, MPI_ORDER_C, MPI_INT, t);
        },
        {MPI_ERR_RANK, MPI_ERR_ARG}}},
-     {{"darray_none", "", "two processes for a dimension that is not distributed", nullptr},
+     {{"darray_none", "two processes for a dimension that is not distributed"},
       {[](MPI_Datatype* t) {
            return MPI_Type_create_darray(2, 0, 1, fours, undistributed, twos, twos, MPI_ORDER_C, MPI_INT, t);
        },
        {MPI_ERR_ARG}}},
-     {{"free_predefined", "", "", nullptr},
+     {{"free_predefined", ""},
       {[](MPI_Datatype* t) {
            MPI_Datatype type = MPI_INT;
            *t = MPI_DATATYPE_NULL;
            return MPI_Type_free(&type);
        },
        {MPI_ERR_TYPE, MPI_ERR_ARG}}},
-     {{"free_null", "", "", nullptr}, {[](MPI_Datatype* t) { return MPI_Type_free(t); }, {MPI_ERR_TYPE, MPI_ERR_ARG}}},
-     {{"commit_null", "", "", nullptr},
-      {[](MPI_Datatype* t) { return MPI_Type_commit(t); }, {MPI_ERR_TYPE, MPI_ERR_ARG}}},
-     {{"dup_null", "", "", nullptr},
+     {{"free_null", ""}, {[](MPI_Datatype* t) { return MPI_Type_free(t); }, {MPI_ERR_TYPE, MPI_ERR_ARG}}},
+     {{"commit_null", ""}, {[](MPI_Datatype* t) { return MPI_Type_commit(t); }, {MPI_ERR_TYPE, MPI_ERR_ARG}}},
+     {{"dup_null", ""},
       {[](MPI_Datatype* t) { return MPI_Type_dup(MPI_DATATYPE_NULL, t); }, {MPI_ERR_TYPE, MPI_ERR_ARG}}},
-     {{"size_null", "", "", nullptr},
+     {{"size_null", ""},
       {[](MPI_Datatype*) {
            int size = 0;
            return MPI_Type_size(MPI_DATATYPE_NULL, &size);

@@ -12,8 +12,8 @@ using namespace assay::dynamic;
 
 namespace {
 
-axis<bool> const servers("server", {{{"lower", "", "the lower half accepts, the upper one connects", nullptr}, true},
-                                    {{"upper", "", "the other way round", nullptr}, false}});
+axis<bool> const servers("server", {{{"lower", "the lower half accepts, the upper one connects"}, true},
+                                    {{"upper", "the other way round"}, false}});
 
 constexpr std::size_t guard_size = 16;
 using port_name = std::vector<char>; // with a guard behind

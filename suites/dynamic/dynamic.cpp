@@ -8,14 +8,12 @@
 namespace assay::dynamic {
 
 axis<bool> const& roots() {
-    static axis<bool> const axis(
-        "root", {{{"first", "", "rank 0", nullptr}, false}, {{"last", "", "the last rank", nullptr}, true}});
+    static axis<bool> const axis("root", {{{"first", "rank 0"}, false}, {{"last", "the last rank"}, true}});
     return axis;
 }
 
 axis<int> const& numbers() {
-    static axis<int> const axis("children",
-                                {{{"1", "", "one process", nullptr}, 1}, {{"2", "", "two processes", nullptr}, 2}});
+    static axis<int> const axis("children", {{{"1", "one process"}, 1}, {{"2", "two processes"}, 2}});
     return axis;
 }
 

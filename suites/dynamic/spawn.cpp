@@ -9,19 +9,17 @@ using namespace assay::dynamic;
 
 namespace {
 
-axis<bool> const code_arrays("errcodes", {{{"array", "", "an array of error codes", nullptr}, true},
-                                          {{"ignore", "", "MPI_ERRCODES_IGNORE", nullptr}, false}});
+axis<bool> const code_arrays("errcodes", {{{"array", "an array of error codes"}, true},
+                                          {{"ignore", "MPI_ERRCODES_IGNORE"}, false}});
 enum class then { disconnect, merge, dup };
-axis<then> const
-    sequels("then", {{{"disconnect", "", "disconnect", nullptr}, then::disconnect},
-                     {{"merge", "", "MPI_Intercomm_merge, and talk in one group", nullptr}, then::merge},
-                     {{"dup", "", "MPI_Comm_dup, and disconnect the parent communicator first", nullptr}, then::dup}});
+axis<then> const sequels("then", {{{"disconnect", "disconnect"}, then::disconnect},
+                                  {{"merge", "MPI_Intercomm_merge, and talk in one group"}, then::merge},
+                                  {{"dup", "MPI_Comm_dup, and disconnect the parent communicator first"}, then::dup}});
 enum class words { none, plain, odd, empty };
-axis<words> const argument_lists("argv",
-                                 {{{"none", "", "no arguments of the case's own", nullptr}, words::none},
-                                  {{"plain", "", "words", nullptr}, words::plain},
-                                  {{"odd", "", "blanks, quotes, dollar signs, a leading dash", nullptr}, words::odd},
-                                  {{"empty", "", "an empty argument among others", nullptr}, words::empty}});
+axis<words> const argument_lists("argv", {{{"none", "no arguments of the case's own"}, words::none},
+                                          {{"plain", "words"}, words::plain},
+                                          {{"odd", "blanks, quotes, dollar signs, a leading dash"}, words::odd},
+                                          {{"empty", "an empty argument among others"}, words::empty}});
 
 std::vector<std::string> of(words w) {
     switch (w) {

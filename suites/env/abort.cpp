@@ -44,16 +44,16 @@ struct scenario {
     waiting others;
     int code;
 };
-axis<scenario> const scenarios(
-    "abort",
-    {{{"world", "", "MPI_COMM_WORLD by rank 0, the others receive", nullptr}, {whom::world, 0, waiting::in_recv, 7}},
-     {{"world_last", "", "MPI_COMM_WORLD by the last rank, the others are outside MPI", nullptr},
-      {whom::world, -1, waiting::outside, 199}},
-     {{"world_barrier", "", "MPI_COMM_WORLD by rank 0, the others are in a barrier", nullptr},
-      {whom::world, 0, waiting::in_barrier, 1}},
-     {{"dup", "", "a duplicate of MPI_COMM_WORLD by rank 0", nullptr}, {whom::duplicate, 0, waiting::in_recv, 7}},
-     {{"self", "", "MPI_COMM_SELF by each process", nullptr}, {whom::self, 0, waiting::in_recv, 7}},
-     {{"halves", "", "one half of MPI_COMM_WORLD by each process", nullptr}, {whom::half, 0, waiting::in_recv, 7}}});
+axis<scenario> const
+    scenarios("abort",
+              {{{"world", "MPI_COMM_WORLD by rank 0, the others receive"}, {whom::world, 0, waiting::in_recv, 7}},
+               {{"world_last", "MPI_COMM_WORLD by the last rank, the others are outside MPI"},
+                {whom::world, -1, waiting::outside, 199}},
+               {{"world_barrier", "MPI_COMM_WORLD by rank 0, the others are in a barrier"},
+                {whom::world, 0, waiting::in_barrier, 1}},
+               {{"dup", "a duplicate of MPI_COMM_WORLD by rank 0"}, {whom::duplicate, 0, waiting::in_recv, 7}},
+               {{"self", "MPI_COMM_SELF by each process"}, {whom::self, 0, waiting::in_recv, 7}},
+               {{"halves", "one half of MPI_COMM_WORLD by each process"}, {whom::half, 0, waiting::in_recv, 7}}});
 
 } // namespace
 
@@ -83,19 +83,18 @@ struct fatal_handler {
 };
 axis<fatal_handler> const
     handlers("handler",
-             {{{"world_default", "", "that which MPI_COMM_WORLD has", nullptr}, {object::world, false, false}},
-              {{"self_default", "", "that which MPI_COMM_SELF has", nullptr}, {object::self, false, false}},
-              {{"dup_inherited", "", "that which a duplicate of MPI_COMM_WORLD has", nullptr},
-               {object::duplicate, false, false}},
-              {{"window_default", "", "that which a window has", nullptr}, {object::window, false, false}},
-              {{"dup_fatal", "", "MPI_ERRORS_ARE_FATAL on a duplicate", nullptr}, {object::duplicate, true, false}},
-              {{"file_fatal", "", "MPI_ERRORS_ARE_FATAL on a file", nullptr}, {object::file, true, false}},
-              {{"session_fatal", "", "MPI_ERRORS_ARE_FATAL on a session", nullptr}, {object::session, true, false}},
-              {{"world_abort", "", "MPI_ERRORS_ABORT on MPI_COMM_WORLD", nullptr}, {object::world, true, true}},
-              {{"self_abort", "", "MPI_ERRORS_ABORT on MPI_COMM_SELF", nullptr}, {object::self, true, true}},
-              {{"window_abort", "", "MPI_ERRORS_ABORT on a window", nullptr}, {object::window, true, true}},
-              {{"file_abort", "", "MPI_ERRORS_ABORT on a file", nullptr}, {object::file, true, true}},
-              {{"session_abort", "", "MPI_ERRORS_ABORT on a session", nullptr}, {object::session, true, true}}});
+             {{{"world_default", "that which MPI_COMM_WORLD has"}, {object::world, false, false}},
+              {{"self_default", "that which MPI_COMM_SELF has"}, {object::self, false, false}},
+              {{"dup_inherited", "that which a duplicate of MPI_COMM_WORLD has"}, {object::duplicate, false, false}},
+              {{"window_default", "that which a window has"}, {object::window, false, false}},
+              {{"dup_fatal", "MPI_ERRORS_ARE_FATAL on a duplicate"}, {object::duplicate, true, false}},
+              {{"file_fatal", "MPI_ERRORS_ARE_FATAL on a file"}, {object::file, true, false}},
+              {{"session_fatal", "MPI_ERRORS_ARE_FATAL on a session"}, {object::session, true, false}},
+              {{"world_abort", "MPI_ERRORS_ABORT on MPI_COMM_WORLD"}, {object::world, true, true}},
+              {{"self_abort", "MPI_ERRORS_ABORT on MPI_COMM_SELF"}, {object::self, true, true}},
+              {{"window_abort", "MPI_ERRORS_ABORT on a window"}, {object::window, true, true}},
+              {{"file_abort", "MPI_ERRORS_ABORT on a file"}, {object::file, true, true}},
+              {{"session_abort", "MPI_ERRORS_ABORT on a session"}, {object::session, true, true}}});
 
 } // namespace
 
@@ -168,8 +167,8 @@ ASSAY_TEST(env, fatal,
 
 namespace {
 enum class moment { before, after };
-axis<moment> const moments("when", {{{"before", "", "before MPI_Init", nullptr}, moment::before},
-                                    {{"after", "", "after MPI_Finalize", nullptr}, moment::after}});
+axis<moment> const moments("when", {{{"before", "before MPI_Init"}, moment::before},
+                                    {{"after", "after MPI_Finalize"}, moment::after}});
 } // namespace
 
 // An error that nobody can be asked about goes to the initial error handler, which is fatal.

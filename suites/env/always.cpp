@@ -22,20 +22,19 @@ enum class topic {
     error_removal,
     abi
 };
-axis<topic> const topics(
-    "what",
-    {{{"versions", "", "MPI_Get_version, MPI_Get_library_version", nullptr}, topic::versions},
-     {{"info", "", "MPI_Info_create, …_set, …_get_string, …_dup, …", nullptr}, topic::info},
-     {{"info_env", "", "MPI_Info_create_env", nullptr}, topic::info_env},
-     {{"session_handler", "", "MPI_Session_create_errhandler, MPI_Errhandler_free", nullptr}, topic::session_handler},
-     {{"errhandler_free", "", "MPI_Errhandler_free of a handler for sessions", nullptr}, topic::handler_free},
-     {{"error_text", "", "MPI_Error_class, MPI_Error_string", nullptr}, topic::error_text},
-     {{"error_codes", "", "MPI_Add_error_class, …_code, …_string", nullptr}, topic::error_codes},
-     {{"error_removal", "", "MPI_Remove_error_string, …_code, …_class", nullptr}, topic::error_removal},
-     {{"abi", "", "MPI_Abi_get_version, MPI_Abi_get_info", nullptr}, topic::abi}});
+axis<topic> const
+    topics("what", {{{"versions", "MPI_Get_version, MPI_Get_library_version"}, topic::versions},
+                    {{"info", "MPI_Info_create, …_set, …_get_string, …_dup, …"}, topic::info},
+                    {{"info_env", "MPI_Info_create_env"}, topic::info_env},
+                    {{"session_handler", "MPI_Session_create_errhandler, MPI_Errhandler_free"}, topic::session_handler},
+                    {{"errhandler_free", "MPI_Errhandler_free of a handler for sessions"}, topic::handler_free},
+                    {{"error_text", "MPI_Error_class, MPI_Error_string"}, topic::error_text},
+                    {{"error_codes", "MPI_Add_error_class, …_code, …_string"}, topic::error_codes},
+                    {{"error_removal", "MPI_Remove_error_string, …_code, …_class"}, topic::error_removal},
+                    {{"abi", "MPI_Abi_get_version, MPI_Abi_get_info"}, topic::abi}});
 enum class moment { before, after };
-axis<moment> const moments("when", {{{"before", "", "before MPI_Init", nullptr}, moment::before},
-                                    {{"after", "", "behind MPI_Finalize", nullptr}, moment::after}});
+axis<moment> const moments("when", {{{"before", "before MPI_Init"}, moment::before},
+                                    {{"after", "behind MPI_Finalize"}, moment::after}});
 
 // MPI-4.0 widened what may be called before MPI_Init, for the sake of sessions: who has them has to allow it.
 void needs_wider_rules(test_run& mpi) { mpi.needs_procedure("MPI_Session_init"); }

@@ -7,9 +7,9 @@
 using namespace assay;
 
 namespace {
-axis<bool> const periods("periodic", {{{"yes", "", "a ring", nullptr}, true}, {{"no", "", "a line", nullptr}, false}});
-axis<int> const outside("outside", {{{"0", "", "all processes are in the grid", nullptr}, 0},
-                                    {{"1", "", "one process is left over", nullptr}, 1}});
+axis<bool> const periods("periodic", {{{"yes", "a ring"}, true}, {{"no", "a line"}, false}});
+axis<int> const outside("outside",
+                        {{{"0", "all processes are in the grid"}, 0}, {{"1", "one process is left over"}, 1}});
 } // namespace
 
 ASSAY_TEST(env, cart, requirements{"topology.cart_create", "topology.cart_map", "topology.cart_map.outside"},

@@ -34,11 +34,10 @@ int on_delete(MPI_Comm comm, int, void* value, void* extra) {
 }
 
 enum class keys { some, replaced, deleted, none };
-axis<keys> const histories("attributes",
-                           {{{"some", "", "four, none of which is touched", nullptr}, keys::some},
-                            {{"replaced", "", "the first one is set again as the last", nullptr}, keys::replaced},
-                            {{"deleted", "", "one is deleted before", nullptr}, keys::deleted},
-                            {{"none", "", "keys only", nullptr}, keys::none}});
+axis<keys> const histories("attributes", {{{"some", "four, none of which is touched"}, keys::some},
+                                          {{"replaced", "the first one is set again as the last"}, keys::replaced},
+                                          {{"deleted", "one is deleted before"}, keys::deleted},
+                                          {{"none", "keys only"}, keys::none}});
 
 } // namespace
 
@@ -97,12 +96,11 @@ ASSAY_TEST(env, finalize_callbacks,
 
 namespace {
 enum class sending { standard, buffered, freed, synchronous };
-axis<sending> const sends("send",
-                          {{{"send", "", "MPI_Send", nullptr}, sending::standard},
-                           {{"bsend", "", "MPI_Bsend, the buffer stays attached", nullptr}, sending::buffered},
-                           {{"isend_free", "", "MPI_Isend, MPI_Request_free", nullptr}, sending::freed},
-                           {{"issend_free", "", "MPI_Issend, MPI_Request_free", nullptr}, sending::synchronous}});
-axis<int> const lengths("count", {{{"1", "", "one int", nullptr}, 1}, {{"100003", "", "many", nullptr}, 100003}});
+axis<sending> const sends("send", {{{"send", "MPI_Send"}, sending::standard},
+                                   {{"bsend", "MPI_Bsend, the buffer stays attached"}, sending::buffered},
+                                   {{"isend_free", "MPI_Isend, MPI_Request_free"}, sending::freed},
+                                   {{"issend_free", "MPI_Issend, MPI_Request_free"}, sending::synchronous}});
+axis<int> const lengths("count", {{{"1", "one int"}, 1}, {{"100003", "many"}, 100003}});
 } // namespace
 
 // The sender goes into MPI_Finalize at once, the receiver takes its time: what was sent has to arrive.

@@ -18,56 +18,56 @@ void no_handler(MPI_Comm*, int*, ...) {}
 
 axis<freed> const
     objects("object",
-            {{{"comm", "", "MPI_Comm_free", nullptr},
+            {{{"comm", "MPI_Comm_free"},
               [](test_run& mpi) {
                   MPI_Comm made = MPI_COMM_NULL;
                   mpi.ok(MPI_Comm_dup(MPI_COMM_SELF, &made));
                   mpi.ok(MPI_Comm_free(&made));
                   return made == MPI_COMM_NULL;
               }},
-             {{"comm_disconnect", "", "MPI_Comm_disconnect", nullptr},
+             {{"comm_disconnect", "MPI_Comm_disconnect"},
               [](test_run& mpi) {
                   MPI_Comm made = MPI_COMM_NULL;
                   mpi.ok(MPI_Comm_dup(MPI_COMM_SELF, &made));
                   mpi.ok(MPI_Comm_disconnect(&made));
                   return made == MPI_COMM_NULL;
               }},
-             {{"group", "", "MPI_Group_free", nullptr},
+             {{"group", "MPI_Group_free"},
               [](test_run& mpi) {
                   MPI_Group made = MPI_GROUP_NULL;
                   mpi.ok(MPI_Comm_group(MPI_COMM_WORLD, &made));
                   mpi.ok(MPI_Group_free(&made));
                   return made == MPI_GROUP_NULL;
               }},
-             {{"datatype", "", "MPI_Type_free", nullptr},
+             {{"datatype", "MPI_Type_free"},
               [](test_run& mpi) {
                   MPI_Datatype made = MPI_DATATYPE_NULL;
                   mpi.ok(MPI_Type_contiguous(3, MPI_INT, &made));
                   mpi.ok(MPI_Type_free(&made));
                   return made == MPI_DATATYPE_NULL;
               }},
-             {{"op", "", "MPI_Op_free", nullptr},
+             {{"op", "MPI_Op_free"},
               [](test_run& mpi) {
                   MPI_Op made = MPI_OP_NULL;
                   mpi.ok(MPI_Op_create(add, 1, &made));
                   mpi.ok(MPI_Op_free(&made));
                   return made == MPI_OP_NULL;
               }},
-             {{"errhandler", "", "MPI_Errhandler_free", nullptr},
+             {{"errhandler", "MPI_Errhandler_free"},
               [](test_run& mpi) {
                   MPI_Errhandler made = MPI_ERRHANDLER_NULL;
                   mpi.ok(MPI_Comm_create_errhandler(no_handler, &made));
                   mpi.ok(MPI_Errhandler_free(&made));
                   return made == MPI_ERRHANDLER_NULL;
               }},
-             {{"info", "", "MPI_Info_free", nullptr},
+             {{"info", "MPI_Info_free"},
               [](test_run& mpi) {
                   MPI_Info made = MPI_INFO_NULL;
                   mpi.ok(MPI_Info_create(&made));
                   mpi.ok(MPI_Info_free(&made));
                   return made == MPI_INFO_NULL;
               }},
-             {{"win", "", "MPI_Win_free", nullptr},
+             {{"win", "MPI_Win_free"},
               [](test_run& mpi) {
                   int memory = 0;
                   MPI_Win made = MPI_WIN_NULL;
@@ -75,7 +75,7 @@ axis<freed> const
                   mpi.ok(MPI_Win_free(&made));
                   return made == MPI_WIN_NULL;
               }},
-             {{"request", "", "MPI_Request_free of a persistent request", nullptr},
+             {{"request", "MPI_Request_free of a persistent request"},
               [](test_run& mpi) {
                   int number = 0;
                   MPI_Request made = MPI_REQUEST_NULL;
@@ -83,7 +83,7 @@ axis<freed> const
                   mpi.ok(MPI_Request_free(&made));
                   return made == MPI_REQUEST_NULL;
               }},
-             {{"message", "", "MPI_Mrecv", nullptr},
+             {{"message", "MPI_Mrecv"},
               [](test_run& mpi) {
                   int out = 5, in = -7;
                   MPI_Request sent = MPI_REQUEST_NULL;
@@ -94,28 +94,28 @@ axis<freed> const
                   mpi.ok(MPI_Wait(&sent, MPI_STATUS_IGNORE));
                   return made == MPI_MESSAGE_NULL;
               }},
-             {{"session", "", "MPI_Session_finalize", needs_procedures({"MPI_Session_init"})},
+             {{"session", "MPI_Session_finalize", needs_procedures({"MPI_Session_init"})},
               [](test_run& mpi) {
                   MPI_Session made = MPI_SESSION_NULL;
                   mpi.ok(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &made));
                   mpi.ok(MPI_Session_finalize(&made));
                   return made == MPI_SESSION_NULL;
               }},
-             {{"comm_keyval", "", "MPI_Comm_free_keyval", nullptr},
+             {{"comm_keyval", "MPI_Comm_free_keyval"},
               [](test_run& mpi) {
                   int made = MPI_KEYVAL_INVALID;
                   mpi.ok(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &made, nullptr));
                   mpi.ok(MPI_Comm_free_keyval(&made));
                   return made == MPI_KEYVAL_INVALID;
               }},
-             {{"type_keyval", "", "MPI_Type_free_keyval", nullptr},
+             {{"type_keyval", "MPI_Type_free_keyval"},
               [](test_run& mpi) {
                   int made = MPI_KEYVAL_INVALID;
                   mpi.ok(MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN, &made, nullptr));
                   mpi.ok(MPI_Type_free_keyval(&made));
                   return made == MPI_KEYVAL_INVALID;
               }},
-             {{"win_keyval", "", "MPI_Win_free_keyval", nullptr}, [](test_run& mpi) {
+             {{"win_keyval", "MPI_Win_free_keyval"}, [](test_run& mpi) {
                   int made = MPI_KEYVAL_INVALID;
                   mpi.ok(MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, MPI_WIN_NULL_DELETE_FN, &made, nullptr));
                   mpi.ok(MPI_Win_free_keyval(&made));
@@ -124,16 +124,15 @@ axis<freed> const
 
 // What is freed while an operation needs it.
 enum class needed { comm, comm_of_send, send_type, receive_type, op, errhandler, group };
-axis<needed> const pending("freed", {{{"comm", "", "with a pending receive", nullptr}, needed::comm},
-                                     {{"comm_of_send", "", "with a pending send", nullptr}, needed::comm_of_send},
-                                     {{"send_type", "", "of a pending send", nullptr}, needed::send_type},
-                                     {{"receive_type", "", "of a pending receive", nullptr}, needed::receive_type},
-                                     {{"op", "", "of a pending MPI_Iallreduce", nullptr}, needed::op},
-                                     {{"errhandler", "", "that a communicator has", nullptr}, needed::errhandler},
-                                     {{"group", "", "that a communicator was made of", nullptr}, needed::group}});
+axis<needed> const pending("freed", {{{"comm", "with a pending receive"}, needed::comm},
+                                     {{"comm_of_send", "with a pending send"}, needed::comm_of_send},
+                                     {{"send_type", "of a pending send"}, needed::send_type},
+                                     {{"receive_type", "of a pending receive"}, needed::receive_type},
+                                     {{"op", "of a pending MPI_Iallreduce"}, needed::op},
+                                     {{"errhandler", "that a communicator has"}, needed::errhandler},
+                                     {{"group", "that a communicator was made of"}, needed::group}});
 // The longer one does not leave before its receiver takes it.
-axis<std::size_t> const lengths("length", {{{"17", "", "17 ints", nullptr}, 17},
-                                           {{"300000", "", "300000 ints", nullptr}, 300000}});
+axis<std::size_t> const lengths("length", {{{"17", "17 ints"}, 17}, {{"300000", "300000 ints"}, 300000}});
 int handled = 0;
 void count_errors(MPI_Comm*, int*, ...) { ++handled; }
 
@@ -267,13 +266,13 @@ ASSAY_TEST(env, freed_while_needed, requirements{"terms.handle.pending_after_fre
 
 namespace {
 enum class lists { waitall, testall, waitsome, testsome, waitany, testany, startall };
-axis<lists> const list_calls("call", {{{"waitall", "", "MPI_Waitall", nullptr}, lists::waitall},
-                                      {{"testall", "", "MPI_Testall", nullptr}, lists::testall},
-                                      {{"waitsome", "", "MPI_Waitsome", nullptr}, lists::waitsome},
-                                      {{"testsome", "", "MPI_Testsome", nullptr}, lists::testsome},
-                                      {{"waitany", "", "MPI_Waitany", nullptr}, lists::waitany},
-                                      {{"testany", "", "MPI_Testany", nullptr}, lists::testany},
-                                      {{"startall", "", "MPI_Startall", nullptr}, lists::startall}});
+axis<lists> const list_calls("call", {{{"waitall", "MPI_Waitall"}, lists::waitall},
+                                      {{"testall", "MPI_Testall"}, lists::testall},
+                                      {{"waitsome", "MPI_Waitsome"}, lists::waitsome},
+                                      {{"testsome", "MPI_Testsome"}, lists::testsome},
+                                      {{"waitany", "MPI_Waitany"}, lists::waitany},
+                                      {{"testany", "MPI_Testany"}, lists::testany},
+                                      {{"startall", "MPI_Startall"}, lists::startall}});
 } // namespace
 
 // Arrays of five persistent receives from oneself, of which the call is told about the first two.

@@ -13,18 +13,18 @@ using namespace assay;
 
 namespace {
 
-axis<long> const sizes("bytes", {{{"1", "", "", nullptr}, 1},
-                                 {{"0", "", "nothing", nullptr}, 0},
-                                 {{"24", "", "", nullptr}, 24},
-                                 {{"4099", "", "a page and a bit", nullptr}, 4099},
-                                 {{"3000001", "", "megabytes", nullptr}, 3000001}});
+axis<long> const sizes("bytes", {{{"1", ""}, 1},
+                                 {{"0", "nothing"}, 0},
+                                 {{"24", ""}, 24},
+                                 {{"4099", "a page and a bit"}, 4099},
+                                 {{"3000001", "megabytes"}, 3000001}});
 // Of mpi_minimum_memory_alignment; 0: without that key.
-axis<int> const alignments("alignment", {{{"default", "", "no info", nullptr}, 0},
-                                         {{"1", "", "less than the default", nullptr}, 1},
-                                         {{"16", "", "", nullptr}, 16},
-                                         {{"64", "", "a cache line", nullptr}, 64},
-                                         {{"4096", "", "a page", nullptr}, 4096},
-                                         {{"65536", "", "", nullptr}, 65536}});
+axis<int> const alignments("alignment", {{{"default", "no info"}, 0},
+                                         {{"1", "less than the default"}, 1},
+                                         {{"16", ""}, 16},
+                                         {{"64", "a cache line"}, 64},
+                                         {{"4096", "a page"}, 4096},
+                                         {{"65536", ""}, 65536}});
 
 bool aligned(void const* address, std::size_t to) { return reinterpret_cast<std::uintptr_t>(address) % to == 0; }
 

@@ -11,26 +11,24 @@ using namespace assay;
 namespace {
 
 enum class started { isend, issend, bsend, irecv, ssend_init };
-axis<started> const operations("started",
-                               {{{"isend", "", "a long MPI_Isend", nullptr}, started::isend},
-                                {{"issend", "", "MPI_Issend", nullptr}, started::issend},
-                                {{"bsend", "", "a long MPI_Bsend", nullptr}, started::bsend},
-                                {{"irecv", "", "MPI_Irecv of a long message", nullptr}, started::irecv},
-                                {{"ssend_init", "", "MPI_Start of MPI_Ssend_init", nullptr}, started::ssend_init}});
+axis<started> const operations("started", {{{"isend", "a long MPI_Isend"}, started::isend},
+                                           {{"issend", "MPI_Issend"}, started::issend},
+                                           {{"bsend", "a long MPI_Bsend"}, started::bsend},
+                                           {{"irecv", "MPI_Irecv of a long message"}, started::irecv},
+                                           {{"ssend_init", "MPI_Start of MPI_Ssend_init"}, started::ssend_init}});
 enum class busy { recv, wait, waitany, ssend, probe, mprobe, barrier, bcast, test, testsome, iprobe, get_status };
-axis<busy> const occupations("meanwhile",
-                             {{{"recv", "", "MPI_Recv", nullptr}, busy::recv},
-                              {{"wait", "", "MPI_Wait of another request", nullptr}, busy::wait},
-                              {{"waitany", "", "MPI_Waitany of others", nullptr}, busy::waitany},
-                              {{"ssend", "", "MPI_Ssend", nullptr}, busy::ssend},
-                              {{"probe", "", "MPI_Probe", nullptr}, busy::probe},
-                              {{"mprobe", "", "MPI_Mprobe", nullptr}, busy::mprobe},
-                              {{"barrier", "", "MPI_Barrier", nullptr}, busy::barrier},
-                              {{"bcast", "", "MPI_Bcast from rank 1", nullptr}, busy::bcast},
-                              {{"test", "", "MPI_Test of another request, repeated", nullptr}, busy::test},
-                              {{"testsome", "", "MPI_Testsome, repeated", nullptr}, busy::testsome},
-                              {{"iprobe", "", "MPI_Iprobe, repeated", nullptr}, busy::iprobe},
-                              {{"get_status", "", "MPI_Request_get_status, repeated", nullptr}, busy::get_status}});
+axis<busy> const occupations("meanwhile", {{{"recv", "MPI_Recv"}, busy::recv},
+                                           {{"wait", "MPI_Wait of another request"}, busy::wait},
+                                           {{"waitany", "MPI_Waitany of others"}, busy::waitany},
+                                           {{"ssend", "MPI_Ssend"}, busy::ssend},
+                                           {{"probe", "MPI_Probe"}, busy::probe},
+                                           {{"mprobe", "MPI_Mprobe"}, busy::mprobe},
+                                           {{"barrier", "MPI_Barrier"}, busy::barrier},
+                                           {{"bcast", "MPI_Bcast from rank 1"}, busy::bcast},
+                                           {{"test", "MPI_Test of another request, repeated"}, busy::test},
+                                           {{"testsome", "MPI_Testsome, repeated"}, busy::testsome},
+                                           {{"iprobe", "MPI_Iprobe, repeated"}, busy::iprobe},
+                                           {{"get_status", "MPI_Request_get_status, repeated"}, busy::get_status}});
 constexpr int length = 300000; // ints: more than any library keeps for a receiver that is not ready
 constexpr int token = 4711;
 

@@ -7,9 +7,9 @@ using namespace assay;
 
 namespace {
 axis<p2p::call> const& calls = p2p::completion_calls();
-axis<int> const lengths("requests", {{{"1", "", "one null request", nullptr}, 1},
-                                     {{"0", "", "an empty array", nullptr}, 0},
-                                     {{"5", "", "five null requests", nullptr}, 5}});
+axis<int> const lengths("requests", {{{"1", "one null request"}, 1},
+                                     {{"0", "an empty array"}, 0},
+                                     {{"5", "five null requests"}, 5}});
 } // namespace
 
 ASSAY_TEST(env, request_null, requirements{"p2p.request_null.empty_status", "p2p.request_null.undefined_index"},

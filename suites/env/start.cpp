@@ -17,16 +17,15 @@ struct start {
     int level; // that is asked for; mixed: another one on each process
 };
 constexpr int mixed = -1;
-axis<start> const starts(
-    "start",
-    {{{"init", "", "MPI_Init(&argc, &argv)", nullptr}, {way::arguments, MPI_THREAD_SINGLE}},
-     {{"init_null", "", "MPI_Init(NULL, NULL)", nullptr}, {way::null, MPI_THREAD_SINGLE}},
-     {{"single", "", "MPI_Init_thread, MPI_THREAD_SINGLE", nullptr}, {way::thread_arguments, MPI_THREAD_SINGLE}},
-     {{"funneled", "", "MPI_Init_thread, MPI_THREAD_FUNNELED", nullptr}, {way::thread_null, MPI_THREAD_FUNNELED}},
-     {{"serialized", "", "MPI_Init_thread, MPI_THREAD_SERIALIZED", nullptr},
-      {way::thread_arguments, MPI_THREAD_SERIALIZED}},
-     {{"multiple", "", "MPI_Init_thread, MPI_THREAD_MULTIPLE", nullptr}, {way::thread_null, MPI_THREAD_MULTIPLE}},
-     {{"mixed", "", "MPI_Init_thread, another level on each process", nullptr}, {way::thread_null, mixed}}});
+axis<start> const
+    starts("start",
+           {{{"init", "MPI_Init(&argc, &argv)"}, {way::arguments, MPI_THREAD_SINGLE}},
+            {{"init_null", "MPI_Init(NULL, NULL)"}, {way::null, MPI_THREAD_SINGLE}},
+            {{"single", "MPI_Init_thread, MPI_THREAD_SINGLE"}, {way::thread_arguments, MPI_THREAD_SINGLE}},
+            {{"funneled", "MPI_Init_thread, MPI_THREAD_FUNNELED"}, {way::thread_null, MPI_THREAD_FUNNELED}},
+            {{"serialized", "MPI_Init_thread, MPI_THREAD_SERIALIZED"}, {way::thread_arguments, MPI_THREAD_SERIALIZED}},
+            {{"multiple", "MPI_Init_thread, MPI_THREAD_MULTIPLE"}, {way::thread_null, MPI_THREAD_MULTIPLE}},
+            {{"mixed", "MPI_Init_thread, another level on each process"}, {way::thread_null, mixed}}});
 
 // What MPI_Initialized and MPI_Finalized say.
 void expect_state(test_run& mpi, char const* when, bool initialized, bool finalized) {
@@ -106,11 +105,10 @@ ASSAY_TEST(env, start,
 // MPI_Init and MPI_Finalize end nothing of what the Sessions Model has, and the other way round (sections 11.3.1, 11.2.3).
 namespace {
 enum class models { alone, twice, inside_world, around_world };
-axis<models> const
-    orders("order", {{{"alone", "", "one session and no world", nullptr}, models::alone},
-                     {{"twice", "", "a session, and another one behind its end", nullptr}, models::twice},
-                     {{"inside_world", "", "a session that lives within the world", nullptr}, models::inside_world},
-                     {{"around_world", "", "a session that outlives the world", nullptr}, models::around_world}});
+axis<models> const orders("order", {{{"alone", "one session and no world"}, models::alone},
+                                    {{"twice", "a session, and another one behind its end"}, models::twice},
+                                    {{"inside_world", "a session that lives within the world"}, models::inside_world},
+                                    {{"around_world", "a session that outlives the world"}, models::around_world}});
 
 void use_session(test_run& mpi, MPI_Session session, char const* when) {
     MPI_Group group = MPI_GROUP_NULL;

@@ -8,13 +8,12 @@ using namespace assay;
 
 namespace {
 enum class field { source, tag, error };
-axis<field> const fields("field", {{{"source", "", "MPI_Status_set_source", nullptr}, field::source},
-                                   {{"tag", "", "MPI_Status_set_tag", nullptr}, field::tag},
-                                   {{"error", "", "MPI_Status_set_error", nullptr}, field::error}});
-axis<int> const numbers("value", {{{"0", "", "", nullptr}, 0},
-                                  {{"1", "", "", nullptr}, 1},
-                                  {{"32767", "", "", nullptr}, 32767},
-                                  {{"undefined", "", "MPI_UNDEFINED", nullptr}, MPI_UNDEFINED}});
+axis<field> const fields("field", {{{"source", "MPI_Status_set_source"}, field::source},
+                                   {{"tag", "MPI_Status_set_tag"}, field::tag},
+                                   {{"error", "MPI_Status_set_error"}, field::error}});
+axis<int> const
+    numbers("value",
+            {{{"0", ""}, 0}, {{"1", ""}, 1}, {{"32767", ""}, 32767}, {{"undefined", "MPI_UNDEFINED"}, MPI_UNDEFINED}});
 } // namespace
 
 ASSAY_TEST(env, status_set_fields, requirements{"status.set_fields"}, over(axis_use{&fields}, axis_use{&numbers}),

@@ -11,10 +11,9 @@ using namespace assay;
 namespace {
 
 enum class when { inside, outside, always };
-axis<when> const moments("opened",
-                         {{{"inside", "", "twice between MPI_Init and MPI_Finalize", nullptr}, when::inside},
-                          {{"outside", "", "before MPI_Init, and behind MPI_Finalize", nullptr}, when::outside},
-                          {{"always", "", "before MPI_Init, until behind MPI_Finalize", nullptr}, when::always}});
+axis<when> const moments("opened", {{{"inside", "twice between MPI_Init and MPI_Finalize"}, when::inside},
+                                    {{"outside", "before MPI_Init, and behind MPI_Finalize"}, when::outside},
+                                    {{"always", "before MPI_Init, until behind MPI_Finalize"}, when::always}});
 
 void open(test_run& mpi) {
     int provided = -7;

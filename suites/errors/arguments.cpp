@@ -97,10 +97,9 @@ struct wrong_call {
 
 axis<wrong_call> const wrong_calls("wrong", {
 #define BAD(name, expected, ...)                                                                                       \
-    {{#name, "", #expected, nullptr},                                                                                  \
-     {expected, #__VA_ARGS__, []([[maybe_unused]] fixture& f) -> int { return __VA_ARGS__; }}},
+    {{#name, #expected}, {expected, #__VA_ARGS__, []([[maybe_unused]] fixture& f) -> int { return __VA_ARGS__; }}},
 #define BAD_IF(procedure, name, expected, ...)                                                                         \
-    {{#name, "", #expected, needs_procedures({#procedure})},                                                           \
+    {{#name, #expected, needs_procedures({#procedure})},                                                               \
      {expected, #__VA_ARGS__, []([[maybe_unused]] fixture& f) -> int { return __VA_ARGS__; }}},
 #include "suites/errors/arguments.inc"
 #undef BAD_IF

@@ -103,12 +103,12 @@ ASSAY_TEST(errors, last_used_code, requirements{"errors.lastusedcode"}, over()) 
 
 namespace {
 enum class texts { none, first, again, longest };
-axis<texts> const strings("text", {{{"first", "", "set once", nullptr}, texts::first},
-                                   {{"none", "", "never set", nullptr}, texts::none},
-                                   {{"again", "", "set twice", nullptr}, texts::again},
-                                   {{"longest", "", "MPI_MAX_ERROR_STRING - 1 characters", nullptr}, texts::longest}});
-axis<bool> const of_class("of", {{{"code", "", "text of an error code", nullptr}, false},
-                                 {{"class", "", "text of an error class", nullptr}, true}});
+axis<texts> const strings("text", {{{"first", "set once"}, texts::first},
+                                   {{"none", "never set"}, texts::none},
+                                   {{"again", "set twice"}, texts::again},
+                                   {{"longest", "MPI_MAX_ERROR_STRING - 1 characters"}, texts::longest}});
+axis<bool> const of_class("of",
+                          {{{"code", "text of an error code"}, false}, {{"class", "text of an error class"}, true}});
 } // namespace
 
 ASSAY_TEST(errors, user,

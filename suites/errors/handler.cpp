@@ -28,11 +28,11 @@ MPI_Errhandler create(test_run& mpi, object const& what, int who) {
 // Errors of any class may be handed to any handler; two of these codes are none (errors.call.no_error).
 enum class which_code { success, argument, last, user_class, user_code };
 bool is_error(which_code which) { return which != which_code::success && which != which_code::last; }
-axis<which_code> const codes("code", {{{"other", "", "MPI_ERR_OTHER", nullptr}, which_code::argument},
-                                      {{"success", "", "MPI_SUCCESS", nullptr}, which_code::success},
-                                      {{"lastcode", "", "MPI_ERR_LASTCODE", nullptr}, which_code::last},
-                                      {{"user_class", "", "a class of the user", nullptr}, which_code::user_class},
-                                      {{"user_code", "", "a code of the user", nullptr}, which_code::user_code}});
+axis<which_code> const codes("code", {{{"other", "MPI_ERR_OTHER"}, which_code::argument},
+                                      {{"success", "MPI_SUCCESS"}, which_code::success},
+                                      {{"lastcode", "MPI_ERR_LASTCODE"}, which_code::last},
+                                      {{"user_class", "a class of the user"}, which_code::user_class},
+                                      {{"user_code", "a code of the user"}, which_code::user_code}});
 
 int code_of(test_run& mpi, which_code which) {
     static int user_class = -1, user_code = -1;
@@ -142,9 +142,9 @@ ASSAY_TEST(errors, get, requirements{"errors.get", "errors.get.free", "errors.ge
 
 namespace {
 enum class standing { return_, fatal, abort };
-axis<standing> const predefined("handler", {{{"return", "", "MPI_ERRORS_RETURN", nullptr}, standing::return_},
-                                            {{"fatal", "", "MPI_ERRORS_ARE_FATAL", nullptr}, standing::fatal},
-                                            {{"abort", "", "MPI_ERRORS_ABORT",
+axis<standing> const predefined("handler", {{{"return", "MPI_ERRORS_RETURN"}, standing::return_},
+                                            {{"fatal", "MPI_ERRORS_ARE_FATAL"}, standing::fatal},
+                                            {{"abort", "MPI_ERRORS_ABORT",
                                               [](job const&) {
                                                   return std::string(MPI_ERRORS_ABORT != MPI_ERRHANDLER_NULL
                                                                          ? ""

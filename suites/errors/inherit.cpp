@@ -23,18 +23,18 @@ enum class maker {
     intercomm,
     merge
 };
-axis<maker> const makers("maker", {{{"dup", "", "MPI_Comm_dup", nullptr}, maker::dup},
-                                   {{"idup", "", "MPI_Comm_idup", nullptr}, maker::idup},
-                                   {{"dup_with_info", "", "MPI_Comm_dup_with_info", nullptr}, maker::dup_with_info},
-                                   {{"split", "", "MPI_Comm_split", nullptr}, maker::split},
-                                   {{"split_type", "", "MPI_Comm_split_type", nullptr}, maker::split_type},
-                                   {{"create", "", "MPI_Comm_create", nullptr}, maker::create},
-                                   {{"create_group", "", "MPI_Comm_create_group", nullptr}, maker::create_group},
-                                   {{"cart", "", "MPI_Cart_create", nullptr}, maker::cart},
-                                   {{"graph", "", "MPI_Graph_create", nullptr}, maker::graph},
-                                   {{"dist_graph", "", "MPI_Dist_graph_create_adjacent", nullptr}, maker::dist_graph},
-                                   {{"intercomm", "", "MPI_Intercomm_create", nullptr}, maker::intercomm},
-                                   {{"merge", "", "MPI_Intercomm_merge", nullptr}, maker::merge}});
+axis<maker> const makers("maker", {{{"dup", "MPI_Comm_dup"}, maker::dup},
+                                   {{"idup", "MPI_Comm_idup"}, maker::idup},
+                                   {{"dup_with_info", "MPI_Comm_dup_with_info"}, maker::dup_with_info},
+                                   {{"split", "MPI_Comm_split"}, maker::split},
+                                   {{"split_type", "MPI_Comm_split_type"}, maker::split_type},
+                                   {{"create", "MPI_Comm_create"}, maker::create},
+                                   {{"create_group", "MPI_Comm_create_group"}, maker::create_group},
+                                   {{"cart", "MPI_Cart_create"}, maker::cart},
+                                   {{"graph", "MPI_Graph_create"}, maker::graph},
+                                   {{"dist_graph", "MPI_Dist_graph_create_adjacent"}, maker::dist_graph},
+                                   {{"intercomm", "MPI_Intercomm_create"}, maker::intercomm},
+                                   {{"merge", "MPI_Intercomm_merge"}, maker::merge}});
 
 bool needs_two(maker how) { return how == maker::intercomm || how == maker::merge; }
 

@@ -26,10 +26,10 @@ template <int who> void on_session(MPI_Session* session, int* code, ...) {
 
 axis<kind> const& kinds() {
     static axis<kind> const all(
-        "object", {{{"comm", "", "a communicator", nullptr}, kind::comm},
-                   {{"window", "", "a window", nullptr}, kind::window},
-                   {{"file", "", "a file", needs_procedures({"MPI_File_open"})}, kind::file},
-                   {{"session", "", "a session", needs_procedures({"MPI_Session_set_errhandler"})}, kind::session}});
+        "object", {{{"comm", "a communicator"}, kind::comm},
+                   {{"window", "a window"}, kind::window},
+                   {{"file", "a file", needs_procedures({"MPI_File_open"})}, kind::file},
+                   {{"session", "a session", needs_procedures({"MPI_Session_set_errhandler"})}, kind::session}});
     return all;
 }
 

@@ -29,25 +29,25 @@ enum class error {
     info_key,
     null_comm
 };
-axis<error> const places(
-    "error",
-    {{{"send_rank", "", "MPI_Send to a rank that does not exist", nullptr}, error::send_rank},
-     {{"bcast_root", "", "MPI_Bcast from a root that does not exist", nullptr}, error::bcast_root},
-     {{"allreduce_op", "", "MPI_Allreduce with MPI_OP_NULL", nullptr}, error::allreduce_op},
-     {{"comm_split", "", "MPI_Comm_split with a negative color", nullptr}, error::comm_split},
-     {{"wait", "", "MPI_Wait for a receive that is too short", nullptr}, error::wait_truncated},
-     {{"waitall", "", "MPI_Waitall with a receive that is too short", nullptr}, error::waitall_truncated},
-     {{"testany", "", "MPI_Testany with a receive that is too short", nullptr}, error::testany_truncated},
-     {{"put_rank", "", "MPI_Put to a rank that does not exist", nullptr}, error::put_rank},
-     {{"lock_type", "", "MPI_Win_lock of no such kind", nullptr}, error::lock_type},
-     {{"seek_whence", "", "MPI_File_seek from nowhere", needs_procedures({"MPI_File_open"})}, error::seek_whence},
-     {{"write_count", "", "MPI_File_write of -1 elements", needs_procedures({"MPI_File_open"})}, error::write_count},
-     {{"datarep", "", "MPI_File_set_view with an unknown data representation", needs_procedures({"MPI_File_open"})},
-      error::set_view_datarep},
-     {{"type_count", "", "MPI_Type_contiguous of -1 elements", nullptr}, error::type_count},
-     {{"group_rank", "", "MPI_Group_incl of a rank that does not exist", nullptr}, error::group_rank},
-     {{"info_key", "", "MPI_Info_delete of an unknown key", nullptr}, error::info_key},
-     {{"null_comm", "", "MPI_Comm_size of MPI_COMM_NULL", nullptr}, error::null_comm}});
+axis<error> const
+    places("error",
+           {{{"send_rank", "MPI_Send to a rank that does not exist"}, error::send_rank},
+            {{"bcast_root", "MPI_Bcast from a root that does not exist"}, error::bcast_root},
+            {{"allreduce_op", "MPI_Allreduce with MPI_OP_NULL"}, error::allreduce_op},
+            {{"comm_split", "MPI_Comm_split with a negative color"}, error::comm_split},
+            {{"wait", "MPI_Wait for a receive that is too short"}, error::wait_truncated},
+            {{"waitall", "MPI_Waitall with a receive that is too short"}, error::waitall_truncated},
+            {{"testany", "MPI_Testany with a receive that is too short"}, error::testany_truncated},
+            {{"put_rank", "MPI_Put to a rank that does not exist"}, error::put_rank},
+            {{"lock_type", "MPI_Win_lock of no such kind"}, error::lock_type},
+            {{"seek_whence", "MPI_File_seek from nowhere", needs_procedures({"MPI_File_open"})}, error::seek_whence},
+            {{"write_count", "MPI_File_write of -1 elements", needs_procedures({"MPI_File_open"})}, error::write_count},
+            {{"datarep", "MPI_File_set_view with an unknown data representation", needs_procedures({"MPI_File_open"})},
+             error::set_view_datarep},
+            {{"type_count", "MPI_Type_contiguous of -1 elements"}, error::type_count},
+            {{"group_rank", "MPI_Group_incl of a rank that does not exist"}, error::group_rank},
+            {{"info_key", "MPI_Info_delete of an unknown key"}, error::info_key},
+            {{"null_comm", "MPI_Comm_size of MPI_COMM_NULL"}, error::null_comm}});
 
 kind kind_of(error e) {
     switch (e) {

@@ -17,20 +17,19 @@ namespace {
 
 enum class receive { recv, mrecv, sendrecv, replace, irecv, recv_init, imrecv, isendrecv, ireplace };
 axis<receive> const
-    receives("receive",
-             {{{"recv", "", "MPI_Recv", nullptr}, receive::recv},
-              {{"mrecv", "", "MPI_Mprobe, MPI_Mrecv", nullptr}, receive::mrecv},
-              {{"sendrecv", "", "MPI_Sendrecv", nullptr}, receive::sendrecv},
-              {{"sendrecv_replace", "", "MPI_Sendrecv_replace", nullptr}, receive::replace},
-              {{"irecv", "", "MPI_Irecv", nullptr}, receive::irecv},
-              {{"recv_init", "", "MPI_Recv_init", nullptr}, receive::recv_init},
-              {{"imrecv", "", "MPI_Mprobe, MPI_Imrecv", nullptr}, receive::imrecv},
-              {{"isendrecv", "", "MPI_Isendrecv", needs_procedures({"MPI_Isendrecv"})}, receive::isendrecv},
-              {{"isendrecv_replace", "", "MPI_Isendrecv_replace", needs_procedures({"MPI_Isendrecv_replace"})},
-               receive::ireplace}});
+    receives("receive", {{{"recv", "MPI_Recv"}, receive::recv},
+                         {{"mrecv", "MPI_Mprobe, MPI_Mrecv"}, receive::mrecv},
+                         {{"sendrecv", "MPI_Sendrecv"}, receive::sendrecv},
+                         {{"sendrecv_replace", "MPI_Sendrecv_replace"}, receive::replace},
+                         {{"irecv", "MPI_Irecv"}, receive::irecv},
+                         {{"recv_init", "MPI_Recv_init"}, receive::recv_init},
+                         {{"imrecv", "MPI_Mprobe, MPI_Imrecv"}, receive::imrecv},
+                         {{"isendrecv", "MPI_Isendrecv", needs_procedures({"MPI_Isendrecv"})}, receive::isendrecv},
+                         {{"isendrecv_replace", "MPI_Isendrecv_replace", needs_procedures({"MPI_Isendrecv_replace"})},
+                          receive::ireplace}});
 bool blocks(receive r) { return r < receive::irecv; }
-axis<bool> const handlers("handler", {{{"function", "", "a function of the user", nullptr}, true},
-                                      {{"return", "", "MPI_ERRORS_RETURN", nullptr}, false}});
+axis<bool> const handlers("handler",
+                          {{{"function", "a function of the user"}, true}, {{"return", "MPI_ERRORS_RETURN"}, false}});
 
 constexpr int sent = 3, fits = 1, good_tag = 0, bad_tag = 1;
 

@@ -16,30 +16,29 @@ using pairs = std::map<std::string, std::string>;
 
 // The procedures that read a value: those of before MPI-4.0 are deprecated, and must say the same.
 enum class reader { get, get_string };
-axis<reader> const readers("read",
-                           {{{"get", "", "MPI_Info_get and MPI_Info_get_valuelen", nullptr}, reader::get},
-                            {{"get_string", "", "MPI_Info_get_string", needs_procedures({"MPI_Info_get_string"})},
-                             reader::get_string}});
+axis<reader> const readers("read", {{{"get", "MPI_Info_get and MPI_Info_get_valuelen"}, reader::get},
+                                    {{"get_string", "MPI_Info_get_string", needs_procedures({"MPI_Info_get_string"})},
+                                     reader::get_string}});
 
 // What info objects are filled with.
 using filling = pairs (*)();
 axis<filling> const contents(
     "content",
-    {{{"one", "", "one key", nullptr},
+    {{{"one", "one key"},
       [] {
           return pairs{{"a_key", "a value"}};
       }},
-     {{"nothing", "", "no key", nullptr}, [] { return pairs{}; }},
-     {{"similar", "", "keys that differ in one letter, or in its case", nullptr},
+     {{"nothing", "no key"}, [] { return pairs{}; }},
+     {{"similar", "keys that differ in one letter, or in its case"},
       [] {
           return pairs{{"key", "1"}, {"Key", "2"}, {"KEY", "3"}, {"keys", "4"}, {"ke", "5"}, {"key1", "6"}};
       }},
-     {{"reserved", "", "keys that MPI knows", nullptr},
+     {{"reserved", "keys that MPI knows"},
       [] {
           return pairs{
               {"host", "nowhere"}, {"access_style", "read_once,sequential"}, {"no_locks", "true"}, {"cb_nodes", "4"}};
       }},
-     {{"signs", "", "values with signs that others give a meaning to", nullptr},
+     {{"signs", "values with signs that others give a meaning to"},
       [] {
           return pairs{{"equals", "a=b=c"},
                        {"semicolon", "a;b"},
@@ -50,13 +49,13 @@ axis<filling> const contents(
                        {"utf8", "\xc3\xa4\xe2\x82\xac"},
                        {"inner blanks", "a b  c"}};
       }},
-     {{"long", "", "the longest key, the longest value", nullptr},
+     {{"long", "the longest key, the longest value"},
       [] {
           return pairs{{std::string(MPI_MAX_INFO_KEY - 1, 'k'), "1"},
                        {"longest", std::string(static_cast<std::size_t>(MPI_MAX_INFO_VAL) - 1, 'v')},
                        {std::string(MPI_MAX_INFO_KEY - 2, 'k'), "2"}};
       }},
-     {{"many", "", "500 keys", nullptr}, [] {
+     {{"many", "500 keys"}, [] {
           pairs all;
           for (int i = 0; i < 500; ++i) all[fmt::format("key {}", i * 37 % 500)] = std::to_string(i * i);
           return all;
@@ -248,12 +247,12 @@ ASSAY_TEST(info, dup, requirements{"info.dup", "info.dup.order", "info.dup.apart
 
 // How much of a value MPI_Info_get_string gives, and what it says about the room that it needs.
 namespace {
-axis<int> const rooms("room", {{{"0", "", "nothing is written", nullptr}, 0},
-                               {{"1", "", "only the terminating null", nullptr}, 1},
-                               {{"5", "", "four characters", nullptr}, 5},
-                               {{"exact", "", "the whole value", nullptr}, 13},
-                               {{"one_less", "", "all but one character", nullptr}, 12},
-                               {{"more", "", "more than is needed", nullptr}, 50}});
+axis<int> const rooms("room", {{{"0", "nothing is written"}, 0},
+                               {{"1", "only the terminating null"}, 1},
+                               {{"5", "four characters"}, 5},
+                               {{"exact", "the whole value"}, 13},
+                               {{"one_less", "all but one character"}, 12},
+                               {{"more", "more than is needed"}, 50}});
 } // namespace
 
 ASSAY_TEST(info, get_string_room,
@@ -295,11 +294,10 @@ ASSAY_TEST(info, get_string_room,
 // What is too long.
 namespace {
 enum class excess { key, value, key_exact };
-axis<excess> const excesses("long",
-                            {{{"key", "", "a key of MPI_MAX_INFO_KEY + 1 characters", nullptr}, excess::key},
-                             {{"value", "", "a value of MPI_MAX_INFO_VAL + 1 characters", nullptr}, excess::value},
-                             {{"key_exact", "", "a key of MPI_MAX_INFO_KEY characters, one more than may be", nullptr},
-                              excess::key_exact}});
+axis<excess> const excesses("long", {{{"key", "a key of MPI_MAX_INFO_KEY + 1 characters"}, excess::key},
+                                     {{"value", "a value of MPI_MAX_INFO_VAL + 1 characters"}, excess::value},
+                                     {{"key_exact", "a key of MPI_MAX_INFO_KEY characters, one more than may be"},
+                                      excess::key_exact}});
 } // namespace
 
 ASSAY_TEST(info, too_long, requirements{"info.set.long_key", "info.set.long_value", "info.limits"},

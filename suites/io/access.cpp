@@ -12,39 +12,48 @@ axis<data_access> const& accesses() {
     using enum synchronism;
     static axis<data_access> const axis(
         "call",
-        {{{"read", "Read", "MPI_File_read", nullptr}, {read, individual, false, blocking}},
-         {{"write", "Write", "MPI_File_write", nullptr}, {write, individual, false, blocking}},
-         {{"iread", "Iread", "MPI_File_iread", nullptr}, {read, individual, false, nonblocking}},
-         {{"iwrite", "Iwrite", "MPI_File_iwrite", nullptr}, {write, individual, false, nonblocking}},
-         {{"read_all", "Read all", "MPI_File_read_all", nullptr}, {read, individual, true, blocking}},
-         {{"write_all", "Write all", "MPI_File_write_all", nullptr}, {write, individual, true, blocking}},
-         {{"iread_all", "", "MPI_File_iread_all", nullptr}, {read, individual, true, nonblocking}},
-         {{"iwrite_all", "", "MPI_File_iwrite_all", nullptr}, {write, individual, true, nonblocking}},
-         {{"read_all_begin", "Read all begin", "MPI_File_read_all_begin and _end", nullptr},
+        {{value_info("read", "MPI_File_read").in_thesis("Read"), {read, individual, false, blocking}},
+         {value_info("write", "MPI_File_write").in_thesis("Write"), {write, individual, false, blocking}},
+         {value_info("iread", "MPI_File_iread").in_thesis("Iread"), {read, individual, false, nonblocking}},
+         {value_info("iwrite", "MPI_File_iwrite").in_thesis("Iwrite"), {write, individual, false, nonblocking}},
+         {value_info("read_all", "MPI_File_read_all").in_thesis("Read all"), {read, individual, true, blocking}},
+         {value_info("write_all", "MPI_File_write_all").in_thesis("Write all"), {write, individual, true, blocking}},
+         {{"iread_all", "MPI_File_iread_all"}, {read, individual, true, nonblocking}},
+         {{"iwrite_all", "MPI_File_iwrite_all"}, {write, individual, true, nonblocking}},
+         {value_info("read_all_begin", "MPI_File_read_all_begin and _end").in_thesis("Read all begin"),
           {read, individual, true, split}},
-         {{"write_all_begin", "Write all begin", "MPI_File_write_all_begin and _end", nullptr},
+         {value_info("write_all_begin", "MPI_File_write_all_begin and _end").in_thesis("Write all begin"),
           {write, individual, true, split}},
-         {{"read_at", "Read at", "MPI_File_read_at", nullptr}, {read, explicit_offset, false, blocking}},
-         {{"write_at", "Write at", "MPI_File_write_at", nullptr}, {write, explicit_offset, false, blocking}},
-         {{"iread_at", "Iread at", "MPI_File_iread_at", nullptr}, {read, explicit_offset, false, nonblocking}},
-         {{"iwrite_at", "Iwrite at", "MPI_File_iwrite_at", nullptr}, {write, explicit_offset, false, nonblocking}},
-         {{"read_at_all", "Read at all", "MPI_File_read_at_all", nullptr}, {read, explicit_offset, true, blocking}},
-         {{"write_at_all", "Write at all", "MPI_File_write_at_all", nullptr}, {write, explicit_offset, true, blocking}},
-         {{"iread_at_all", "", "MPI_File_iread_at_all", nullptr}, {read, explicit_offset, true, nonblocking}},
-         {{"iwrite_at_all", "", "MPI_File_iwrite_at_all", nullptr}, {write, explicit_offset, true, nonblocking}},
-         {{"read_at_all_begin", "Read at all begin", "MPI_File_read_at_all_begin and _end", nullptr},
+         {value_info("read_at", "MPI_File_read_at").in_thesis("Read at"), {read, explicit_offset, false, blocking}},
+         {value_info("write_at", "MPI_File_write_at").in_thesis("Write at"), {write, explicit_offset, false, blocking}},
+         {value_info("iread_at", "MPI_File_iread_at").in_thesis("Iread at"),
+          {read, explicit_offset, false, nonblocking}},
+         {value_info("iwrite_at", "MPI_File_iwrite_at").in_thesis("Iwrite at"),
+          {write, explicit_offset, false, nonblocking}},
+         {value_info("read_at_all", "MPI_File_read_at_all").in_thesis("Read at all"),
+          {read, explicit_offset, true, blocking}},
+         {value_info("write_at_all", "MPI_File_write_at_all").in_thesis("Write at all"),
+          {write, explicit_offset, true, blocking}},
+         {{"iread_at_all", "MPI_File_iread_at_all"}, {read, explicit_offset, true, nonblocking}},
+         {{"iwrite_at_all", "MPI_File_iwrite_at_all"}, {write, explicit_offset, true, nonblocking}},
+         {value_info("read_at_all_begin", "MPI_File_read_at_all_begin and _end").in_thesis("Read at all begin"),
           {read, explicit_offset, true, split}},
-         {{"write_at_all_begin", "Write at all begin", "MPI_File_write_at_all_begin and _end", nullptr},
+         {value_info("write_at_all_begin", "MPI_File_write_at_all_begin and _end").in_thesis("Write at all begin"),
           {write, explicit_offset, true, split}},
-         {{"read_shared", "Read shared", "MPI_File_read_shared", nullptr}, {read, shared, false, blocking}},
-         {{"write_shared", "Write shared", "MPI_File_write_shared", nullptr}, {write, shared, false, blocking}},
-         {{"iread_shared", "Iread shared", "MPI_File_iread_shared", nullptr}, {read, shared, false, nonblocking}},
-         {{"iwrite_shared", "Iwrite shared", "MPI_File_iwrite_shared", nullptr}, {write, shared, false, nonblocking}},
-         {{"read_ordered", "Read ordered", "MPI_File_read_ordered", nullptr}, {read, ordered, true, blocking}},
-         {{"write_ordered", "Write ordered", "MPI_File_write_ordered", nullptr}, {write, ordered, true, blocking}},
-         {{"read_ordered_begin", "Read ordered begin", "MPI_File_read_ordered_begin and _end", nullptr},
+         {value_info("read_shared", "MPI_File_read_shared").in_thesis("Read shared"), {read, shared, false, blocking}},
+         {value_info("write_shared", "MPI_File_write_shared").in_thesis("Write shared"),
+          {write, shared, false, blocking}},
+         {value_info("iread_shared", "MPI_File_iread_shared").in_thesis("Iread shared"),
+          {read, shared, false, nonblocking}},
+         {value_info("iwrite_shared", "MPI_File_iwrite_shared").in_thesis("Iwrite shared"),
+          {write, shared, false, nonblocking}},
+         {value_info("read_ordered", "MPI_File_read_ordered").in_thesis("Read ordered"),
+          {read, ordered, true, blocking}},
+         {value_info("write_ordered", "MPI_File_write_ordered").in_thesis("Write ordered"),
+          {write, ordered, true, blocking}},
+         {value_info("read_ordered_begin", "MPI_File_read_ordered_begin and _end").in_thesis("Read ordered begin"),
           {read, ordered, true, split}},
-         {{"write_ordered_begin", "Write ordered begin", "MPI_File_write_ordered_begin and _end", nullptr},
+         {value_info("write_ordered_begin", "MPI_File_write_ordered_begin and _end").in_thesis("Write ordered begin"),
           {write, ordered, true, split}}});
     return axis;
 }
@@ -56,8 +65,8 @@ constraint shared_pointer_needs_same_view() {
 
 axis<bool> const& forms() {
     static axis<bool> const axis("form",
-                                 {{{"int", "", "counts are int", nullptr}, false},
-                                  {{"count", "", "counts are MPI_Count: MPI_File_write_c and its like; since MPI-4.0",
+                                 {{{"int", "counts are int"}, false},
+                                  {{"count", "counts are MPI_Count: MPI_File_write_c and its like; since MPI-4.0",
                                     needs_procedures({"MPI_File_write_c"})},
                                    true}});
     return axis;
@@ -157,10 +166,9 @@ namespace {
 constexpr int pieces = 2; // a rank writes or reads: the second shows how the first moved the file pointer
 
 enum class before { nothing, longer, readable };
-axis<before> const
-    files("file", {{{"new", "", "MPI_MODE_WRONLY, the file is created", nullptr}, before::nothing},
-                   {{"longer", "", "MPI_MODE_WRONLY, an existing file that is longer", nullptr}, before::longer},
-                   {{"readable", "", "MPI_MODE_RDWR, an existing file that is longer", nullptr}, before::readable}});
+axis<before> const files("file", {{{"new", "MPI_MODE_WRONLY, the file is created"}, before::nothing},
+                                  {{"longer", "MPI_MODE_WRONLY, an existing file that is longer"}, before::longer},
+                                  {{"readable", "MPI_MODE_RDWR, an existing file that is longer"}, before::readable}});
 
 // Where the pieces lie: `slot` counts pieces in the view.
 struct plan_of_pieces {

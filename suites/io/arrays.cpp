@@ -7,15 +7,16 @@ using namespace assay::io;
 
 namespace {
 enum class division { darray_block, darray_cyclic, darray_rows, subarray_block, subarray_columns };
-axis<division> const divisions(
-    "array",
-    {{{"darray_block", "Read/Write w/ MPI_Type_create_darray", "block by block, C order", nullptr},
-      division::darray_block},
-     {{"darray_cyclic", "", "cyclic(2) by cyclic, Fortran order", nullptr}, division::darray_cyclic},
-     {{"darray_rows", "", "cyclic rows, columns not distributed", nullptr}, division::darray_rows},
-     {{"subarray_block", "Read/Write w/ MPI_Type_create_subarray", "a block for each rank, C order", nullptr},
-      division::subarray_block},
-     {{"subarray_columns", "", "adjacent columns of an array in Fortran order", nullptr}, division::subarray_columns}});
+axis<division> const
+    divisions("array",
+              {{value_info("darray_block", "block by block, C order").in_thesis("Read/Write w/ MPI_Type_create_darray"),
+                division::darray_block},
+               {{"darray_cyclic", "cyclic(2) by cyclic, Fortran order"}, division::darray_cyclic},
+               {{"darray_rows", "cyclic rows, columns not distributed"}, division::darray_rows},
+               {value_info("subarray_block", "a block for each rank, C order")
+                    .in_thesis("Read/Write w/ MPI_Type_create_subarray"),
+                division::subarray_block},
+               {{"subarray_columns", "adjacent columns of an array in Fortran order"}, division::subarray_columns}});
 
 // The part of one rank. The array has about as many elements a rank as the count says.
 definition part(test_run const& mpi, division how, int rank) {

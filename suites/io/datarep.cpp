@@ -13,15 +13,15 @@ namespace {
 
 enum class representation { native, internal, external32 };
 axis<representation> const datareps("datarep",
-                                    {{{"native", "Read Convert", "native", nullptr}, representation::native},
-                                     {{"internal", "", "internal", nullptr}, representation::internal},
-                                     {{"external32", "", "external32", nullptr}, representation::external32}});
+                                    {{value_info("native", "native").in_thesis("Read Convert"), representation::native},
+                                     {{"internal", "internal"}, representation::internal},
+                                     {{"external32", "external32"}, representation::external32}});
 char const* name_of(representation r) {
     return r == representation::native ? "native" : r == representation::internal ? "internal" : "external32";
 }
 enum class maker { mpi, outside };
-axis<maker> const makers("written_by", {{{"mpi", "", "MPI_File_write_at", nullptr}, maker::mpi},
-                                        {{"outside", "", "POSIX, from our own definition", nullptr}, maker::outside}});
+axis<maker> const makers("written_by", {{{"mpi", "MPI_File_write_at"}, maker::mpi},
+                                        {{"outside", "POSIX, from our own definition"}, maker::outside}});
 
 // Bytes that are turned around together, for types whose length in external32 is that in memory and whose values do not
 // change with their order of bytes; 0 for others (long, long double, wchar and pairs with them).

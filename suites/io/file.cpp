@@ -39,11 +39,10 @@ std::size_t view::position(std::size_t k) const {
 axis<view_kind> const& views() {
     static axis<view_kind> const axis(
         "view",
-        {{{"type", "", "etype and filetype are the case's datatype, displacement 13 bytes", nullptr}, view_kind::type},
-         {{"bytes", "", "the file as it was opened: a stream of MPI_BYTE", nullptr}, view_kind::bytes},
-         {{"hole", "", "filetype of etypes 0, 2 and 3 of 5: two holes", nullptr}, view_kind::hole},
-         {{"interleaved", "", "of as many etypes as there are ranks each rank sees its own", nullptr},
-          view_kind::interleaved}});
+        {{{"type", "etype and filetype are the case's datatype, displacement 13 bytes"}, view_kind::type},
+         {{"bytes", "the file as it was opened: a stream of MPI_BYTE"}, view_kind::bytes},
+         {{"hole", "filetype of etypes 0, 2 and 3 of 5: two holes"}, view_kind::hole},
+         {{"interleaved", "of as many etypes as there are ranks each rank sees its own"}, view_kind::interleaved}});
     return axis;
 }
 

@@ -15,11 +15,10 @@ using assay::types::recipe;
 namespace {
 
 enum class depth { innermost, argument, whole };
-axis<depth> const
-    depths("etype",
-           {{{"innermost", "", "the basic type that all of the filetype is made of", nullptr}, depth::innermost},
-            {{"argument", "", "the derived datatype that the constructor was given", nullptr}, depth::argument},
-            {{"whole", "", "the filetype itself", nullptr}, depth::whole}});
+axis<depth> const depths("etype",
+                         {{{"innermost", "the basic type that all of the filetype is made of"}, depth::innermost},
+                          {{"argument", "the derived datatype that the constructor was given"}, depth::argument},
+                          {{"whole", "the filetype itself"}, depth::whole}});
 
 bool is_homogeneous(layout const& map) {
     return std::all_of(map.runs().begin(), map.runs().end(),
@@ -88,11 +87,11 @@ void expect_byte_offset(test_run& mpi, MPI_File file, view const& v, std::size_t
 }
 
 enum class amount { one, below, tile, above, many };
-axis<amount> const amounts("amount", {{{"above", "", "one etype more than a filetype has", nullptr}, amount::above},
-                                      {{"one", "", "an etype", nullptr}, amount::one},
-                                      {{"below", "", "one etype less than a filetype has", nullptr}, amount::below},
-                                      {{"tile", "", "as many etypes as a filetype has", nullptr}, amount::tile},
-                                      {{"many", "", "of five filetypes, and one more", nullptr}, amount::many}});
+axis<amount> const amounts("amount", {{{"above", "one etype more than a filetype has"}, amount::above},
+                                      {{"one", "an etype"}, amount::one},
+                                      {{"below", "one etype less than a filetype has"}, amount::below},
+                                      {{"tile", "as many etypes as a filetype has"}, amount::tile},
+                                      {{"many", "of five filetypes, and one more"}, amount::many}});
 constexpr std::size_t most_tiles = 8; // of a rank's data, which may begin at the second etype
 
 std::size_t count_of(amount how_many, std::size_t per_tile) {
@@ -173,15 +172,14 @@ ASSAY_TEST(io, filetype,
 namespace {
 enum class ending { before_view, at_view, in_etype, after_etype, in_hole, after_tile };
 axis<ending> const
-    endings("end", {{{"after_etype", "", "the file ends with the first etype of the second filetype", nullptr},
-                     ending::after_etype},
-                    {{"before_view", "", "the file ends before the displacement", nullptr}, ending::before_view},
-                    {{"at_view", "", "the file ends at the displacement", nullptr}, ending::at_view},
-                    {{"in_etype", "", "the file ends in the middle of an etype", nullptr}, ending::in_etype},
-                    {{"in_hole", "", "the file ends one byte after an etype", nullptr}, ending::in_hole},
-                    {{"after_tile", "", "the file ends with a whole filetype", nullptr}, ending::after_tile}});
-axis<bool> const pointers("pointer", {{{"individual", "", "MPI_File_seek", nullptr}, false},
-                                      {{"shared", "", "MPI_File_seek_shared", nullptr}, true}});
+    endings("end", {{{"after_etype", "the file ends with the first etype of the second filetype"}, ending::after_etype},
+                    {{"before_view", "the file ends before the displacement"}, ending::before_view},
+                    {{"at_view", "the file ends at the displacement"}, ending::at_view},
+                    {{"in_etype", "the file ends in the middle of an etype"}, ending::in_etype},
+                    {{"in_hole", "the file ends one byte after an etype"}, ending::in_hole},
+                    {{"after_tile", "the file ends with a whole filetype"}, ending::after_tile}});
+axis<bool> const pointers("pointer",
+                          {{{"individual", "MPI_File_seek"}, false}, {{"shared", "MPI_File_seek_shared"}, true}});
 
 // Whether an etype starts with its first byte or with a gap before it the standard does not say.
 bool starts_with_data(recipe const& r, depth at) {
@@ -245,13 +243,13 @@ ASSAY_TEST(io, view_end,
 
 namespace {
 constexpr std::size_t two_gibi = std::size_t{1} << 31, four_gibi = std::size_t{1} << 32;
-axis<std::size_t> const displacements("displacement", {{{"13", "", "bytes", nullptr}, 13},
-                                                       {{"2gib", "", "2^31 - 3 bytes", nullptr}, two_gibi - 3},
-                                                       {{"4gib", "", "2^32 + 13 bytes", nullptr}, four_gibi + 13}});
-axis<std::size_t> const offsets("offset", {{{"2gi_less", "", "2^31 - 1 etypes", nullptr}, two_gibi - 1},
-                                           {{"0", "", "the first etype", nullptr}, 0},
-                                           {{"2gi", "", "2^31 etypes", nullptr}, two_gibi},
-                                           {{"4gi", "", "2^32 + 1 etypes", nullptr}, four_gibi + 1}});
+axis<std::size_t> const displacements("displacement", {{{"13", "bytes"}, 13},
+                                                       {{"2gib", "2^31 - 3 bytes"}, two_gibi - 3},
+                                                       {{"4gib", "2^32 + 13 bytes"}, four_gibi + 13}});
+axis<std::size_t> const offsets("offset", {{{"2gi_less", "2^31 - 1 etypes"}, two_gibi - 1},
+                                           {{"0", "the first etype"}, 0},
+                                           {{"2gi", "2^31 etypes"}, two_gibi},
+                                           {{"4gi", "2^32 + 1 etypes"}, four_gibi + 1}});
 bool is_dense(recipe const& r) { return static_cast<std::size_t>(r.map.extent()) == r.map.size(); }
 } // namespace
 

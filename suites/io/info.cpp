@@ -11,28 +11,28 @@ namespace {
 using hints = std::map<std::string, std::string>;
 axis<hints> const axis_of_hints(
     "hints",
-    {{{"collective_buffering", "IO w/ Info", "reserved keys: small collective buffers on one node", nullptr},
+    {{value_info("collective_buffering", "reserved keys: small collective buffers on one node").in_thesis("IO w/ Info"),
       {{"collective_buffering", "true"}, {"cb_block_size", "512"}, {"cb_buffer_size", "512"}, {"cb_nodes", "1"}}},
-     {{"access_style", "", "reserved keys: access_style and file_perm", nullptr},
+     {{"access_style", "reserved keys: access_style and file_perm"},
       {{"access_style", "write_once,random"}, {"file_perm", "0600"}}},
-     {{"unknown", "", "keys that no library knows", nullptr}, {{"assay_no_such_hint", "17"}}},
-     {{"romio_collective", "", "collective buffering and data sieving always", nullptr},
+     {{"unknown", "keys that no library knows"}, {{"assay_no_such_hint", "17"}}},
+     {{"romio_collective", "collective buffering and data sieving always"},
       {{"romio_cb_write", "enable"},
        {"romio_cb_read", "enable"},
        {"romio_ds_write", "enable"},
        {"romio_ds_read", "enable"},
        {"ind_wr_buffer_size", "512"},
        {"ind_rd_buffer_size", "512"}}},
-     {{"romio_independent", "", "collective buffering and data sieving never", nullptr},
+     {{"romio_independent", "collective buffering and data sieving never"},
       {{"romio_cb_write", "disable"},
        {"romio_cb_read", "disable"},
        {"romio_ds_write", "disable"},
        {"romio_ds_read", "disable"}}}});
 
 enum class given { open, set_view, set_info };
-axis<given> const givens("given", {{{"open", "", "to MPI_File_open", nullptr}, given::open},
-                                   {{"set_view", "", "to MPI_File_set_view", nullptr}, given::set_view},
-                                   {{"set_info", "", "to MPI_File_set_info", nullptr}, given::set_info}});
+axis<given> const givens("given", {{{"open", "to MPI_File_open"}, given::open},
+                                   {{"set_view", "to MPI_File_set_view"}, given::set_view},
+                                   {{"set_info", "to MPI_File_set_info"}, given::set_info}});
 
 MPI_Info make_info(test_run& mpi, hints const& wanted) {
     MPI_Info info = MPI_INFO_NULL;

@@ -14,40 +14,37 @@ struct opening {
     bool exists_before;
 };
 int const create = MPI_MODE_CREATE;
-axis<opening> const amodes(
-    "amode",
-    {{{"create", "", "MPI_MODE_RDWR and CREATE, no file before", nullptr}, {MPI_MODE_RDWR | create, false}},
-     {{"rdonly", "", "MPI_MODE_RDONLY", nullptr}, {MPI_MODE_RDONLY, true}},
-     {{"wronly", "", "MPI_MODE_WRONLY", nullptr}, {MPI_MODE_WRONLY, true}},
-     {{"rdwr", "", "MPI_MODE_RDWR", nullptr}, {MPI_MODE_RDWR, true}},
-     {{"create_existing", "", "MPI_MODE_RDWR and CREATE", nullptr}, {MPI_MODE_RDWR | create, true}},
-     {{"excl", "", "MPI_MODE_WRONLY, CREATE and EXCL", nullptr}, {MPI_MODE_WRONLY | create | MPI_MODE_EXCL, false}},
-     {{"delete_on_close", "", "MPI_MODE_RDWR, CREATE and DELETE_ON_CLOSE", nullptr},
-      {MPI_MODE_RDWR | create | MPI_MODE_DELETE_ON_CLOSE, false}},
-     {{"delete_existing", "", "MPI_MODE_RDONLY and DELETE_ON_CLOSE", nullptr},
-      {MPI_MODE_RDONLY | MPI_MODE_DELETE_ON_CLOSE, true}},
-     {{"unique_open", "", "MPI_MODE_RDWR, CREATE and UNIQUE_OPEN", nullptr},
-      {MPI_MODE_RDWR | create | MPI_MODE_UNIQUE_OPEN, false}}});
+axis<opening> const
+    amodes("amode", {{{"create", "MPI_MODE_RDWR and CREATE, no file before"}, {MPI_MODE_RDWR | create, false}},
+                     {{"rdonly", "MPI_MODE_RDONLY"}, {MPI_MODE_RDONLY, true}},
+                     {{"wronly", "MPI_MODE_WRONLY"}, {MPI_MODE_WRONLY, true}},
+                     {{"rdwr", "MPI_MODE_RDWR"}, {MPI_MODE_RDWR, true}},
+                     {{"create_existing", "MPI_MODE_RDWR and CREATE"}, {MPI_MODE_RDWR | create, true}},
+                     {{"excl", "MPI_MODE_WRONLY, CREATE and EXCL"}, {MPI_MODE_WRONLY | create | MPI_MODE_EXCL, false}},
+                     {{"delete_on_close", "MPI_MODE_RDWR, CREATE and DELETE_ON_CLOSE"},
+                      {MPI_MODE_RDWR | create | MPI_MODE_DELETE_ON_CLOSE, false}},
+                     {{"delete_existing", "MPI_MODE_RDONLY and DELETE_ON_CLOSE"},
+                      {MPI_MODE_RDONLY | MPI_MODE_DELETE_ON_CLOSE, true}},
+                     {{"unique_open", "MPI_MODE_RDWR, CREATE and UNIQUE_OPEN"},
+                      {MPI_MODE_RDWR | create | MPI_MODE_UNIQUE_OPEN, false}}});
 
 enum class wrong { missing, exists, delete_missing, datarep, read_write_only, write_read_only };
-axis<wrong> const mistakes(
-    "mistake",
-    {{{"missing", "", "to open a file that does not exist, without MPI_MODE_CREATE", nullptr}, wrong::missing},
-     {{"exists", "", "MPI_MODE_EXCL with a file that exists", nullptr}, wrong::exists},
-     {{"delete_missing", "", "MPI_File_delete of a file that does not exist", nullptr}, wrong::delete_missing},
-     {{"datarep", "", "MPI_File_set_view with an unknown representation", nullptr}, wrong::datarep},
-     {{"read_write_only", "", "to read a file opened with MPI_MODE_WRONLY", nullptr}, wrong::read_write_only},
-     {{"write_read_only", "", "to write a file opened with MPI_MODE_RDONLY", nullptr}, wrong::write_read_only}});
+axis<wrong> const
+    mistakes("mistake", {{{"missing", "to open a file that does not exist, without MPI_MODE_CREATE"}, wrong::missing},
+                         {{"exists", "MPI_MODE_EXCL with a file that exists"}, wrong::exists},
+                         {{"delete_missing", "MPI_File_delete of a file that does not exist"}, wrong::delete_missing},
+                         {{"datarep", "MPI_File_set_view with an unknown representation"}, wrong::datarep},
+                         {{"read_write_only", "to read a file opened with MPI_MODE_WRONLY"}, wrong::read_write_only},
+                         {{"write_read_only", "to write a file opened with MPI_MODE_RDONLY"}, wrong::write_read_only}});
 
 enum class pointer { individual, ordered };
-axis<pointer> const pointers("pointer",
-                             {{{"ordered", "", "MPI_File_write_ordered by all", nullptr}, pointer::ordered},
-                              {{"individual", "", "MPI_File_write by rank 0", nullptr}, pointer::individual}});
+axis<pointer> const pointers("pointer", {{{"ordered", "MPI_File_write_ordered by all"}, pointer::ordered},
+                                         {{"individual", "MPI_File_write by rank 0"}, pointer::individual}});
 
-axis<bool> const current(
-    "displacement",
-    {{{"default", "", "the view that the file has when it is opened", nullptr}, false},
-     {{"current", "", "MPI_File_set_view at MPI_DISPLACEMENT_CURRENT before the second piece", nullptr}, true}});
+axis<bool> const
+    current("displacement",
+            {{{"default", "the view that the file has when it is opened"}, false},
+             {{"current", "MPI_File_set_view at MPI_DISPLACEMENT_CURRENT before the second piece"}, true}});
 
 view stream() { return {0, predefined("byte"), predefined("byte"), true}; }
 

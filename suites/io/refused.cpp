@@ -15,13 +15,12 @@ using namespace assay::io;
 namespace {
 
 enum class refusal { limit, filling, full };
-axis<refusal> const
-    storages("storage",
-             {{{"limit", "", "no file may grow beyond the middle of the data (RLIMIT_FSIZE)", file_size_limit::lacks},
-               refusal::limit},
-              {{"filling", "", "a file system that is full in the middle of the data", own_file_system::lacks},
-               refusal::filling},
-              {{"full", "", "a file system that was full before", own_file_system::lacks}, refusal::full}});
+axis<refusal> const storages(
+    "storage",
+    {{{"limit", "no file may grow beyond the middle of the data (RLIMIT_FSIZE)", file_size_limit::lacks},
+      refusal::limit},
+     {{"filling", "a file system that is full in the middle of the data", own_file_system::lacks}, refusal::filling},
+     {{"full", "a file system that was full before", own_file_system::lacks}, refusal::full}});
 
 axis_use world_only() { // storage knows nothing of communicators
     return only(comm_axis(), [](communicator const& c) { return c.name == "world"; });
@@ -184,8 +183,8 @@ ASSAY_TEST(io, refused_class, requirements{"io.refused.class"},
 
 namespace {
 enum class resize { set_size, preallocate };
-axis<resize> const resizes("call", {{{"set_size", "", "MPI_File_set_size", nullptr}, resize::set_size},
-                                    {{"preallocate", "", "MPI_File_preallocate", nullptr}, resize::preallocate}});
+axis<resize> const resizes("call", {{{"set_size", "MPI_File_set_size"}, resize::set_size},
+                                    {{"preallocate", "MPI_File_preallocate"}, resize::preallocate}});
 } // namespace
 
 ASSAY_TEST(
@@ -247,19 +246,17 @@ ASSAY_TEST(
 
 namespace {
 enum class locked { file_system, folder, file };
-axis<locked> const places("place",
-                          {{{"file_system", "", "a file system that is mounted read-only", own_file_system::lacks},
-                            locked::file_system},
-                           {{"folder", "", "a folder without permission to write", nullptr}, locked::folder},
-                           {{"file", "", "a file without permission to write", nullptr}, locked::file}});
+axis<locked> const places("place", {{{"file_system", "a file system that is mounted read-only", own_file_system::lacks},
+                                     locked::file_system},
+                                    {{"folder", "a folder without permission to write"}, locked::folder},
+                                    {{"file", "a file without permission to write"}, locked::file}});
 
 enum class attempt { create, write, read_write, remove };
-axis<attempt> const
-    attempts("attempt", {{{"create", "", "MPI_File_open with MPI_MODE_CREATE of a file that is not there", nullptr},
-                          attempt::create},
-                         {{"write", "", "MPI_File_open with MPI_MODE_WRONLY", nullptr}, attempt::write},
-                         {{"read_write", "", "MPI_File_open with MPI_MODE_RDWR", nullptr}, attempt::read_write},
-                         {{"delete", "", "MPI_File_delete", nullptr}, attempt::remove}});
+axis<attempt> const attempts("attempt", {{{"create", "MPI_File_open with MPI_MODE_CREATE of a file that is not there"},
+                                          attempt::create},
+                                         {{"write", "MPI_File_open with MPI_MODE_WRONLY"}, attempt::write},
+                                         {{"read_write", "MPI_File_open with MPI_MODE_RDWR"}, attempt::read_write},
+                                         {{"delete", "MPI_File_delete"}, attempt::remove}});
 } // namespace
 
 ASSAY_TEST(io, refused_open, requirements{"io.refused.open", "io.refused.read_only"},

@@ -10,23 +10,24 @@ using namespace assay::io;
 
 namespace {
 enum class made_seen { sync, atomic, atomic_nonblocking, reopen };
-axis<made_seen> const
-    hows("how",
-         {{{"sync", "IO Sync", "MPI_File_sync by the writers, messages, MPI_File_sync by the readers", nullptr},
-           made_seen::sync},
-          {{"atomic", "IO Atomar", "atomic mode and messages", nullptr}, made_seen::atomic},
-          {{"atomic_nonblocking", "Asyncio Atomar", "the same with MPI_File_iwrite_at and MPI_File_iread_at", nullptr},
-           made_seen::atomic_nonblocking},
-          {{"reopen", "", "MPI_File_close, messages, MPI_File_open", nullptr}, made_seen::reopen}});
+axis<made_seen> const hows(
+    "how",
+    {{value_info("sync", "MPI_File_sync by the writers, messages, MPI_File_sync by the readers").in_thesis("IO Sync"),
+      made_seen::sync},
+     {value_info("atomic", "atomic mode and messages").in_thesis("IO Atomar"), made_seen::atomic},
+     {value_info("atomic_nonblocking", "the same with MPI_File_iwrite_at and MPI_File_iread_at")
+          .in_thesis("Asyncio Atomar"),
+      made_seen::atomic_nonblocking},
+     {{"reopen", "MPI_File_close, messages, MPI_File_open"}, made_seen::reopen}});
 
 enum class arrangement { hole, by_seek, interleaved, adjacent };
 axis<arrangement> const arrangements(
     "arrangement",
-    {{{"hole", "IO w/ hole", "pieces with holes of the filetype in them", nullptr}, arrangement::hole},
-     {{"by_seek", "", "element by element, two left out by MPI_File_seek behind each one", nullptr},
-      arrangement::by_seek},
-     {{"interleaved", "IO w/ Arrange", "each rank owns every n-th element", nullptr}, arrangement::interleaved},
-     {{"adjacent", "", "piece behind piece", nullptr}, arrangement::adjacent}});
+    {{value_info("hole", "pieces with holes of the filetype in them").in_thesis("IO w/ hole"), arrangement::hole},
+     {{"by_seek", "element by element, two left out by MPI_File_seek behind each one"}, arrangement::by_seek},
+     {value_info("interleaved", "each rank owns every n-th element").in_thesis("IO w/ Arrange"),
+      arrangement::interleaved},
+     {{"adjacent", "piece behind piece"}, arrangement::adjacent}});
 } // namespace
 
 ASSAY_TEST(io, reread,

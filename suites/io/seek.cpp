@@ -8,10 +8,10 @@ using namespace assay;
 using namespace assay::io;
 
 namespace {
-axis<bool> const pointers("pointer", {{{"individual", "", "MPI_File_seek", nullptr}, false},
-                                      {{"shared", "", "MPI_File_seek_shared", nullptr}, true}});
-axis<bool> const whences("whence", {{{"set_and_cur", "", "MPI_SEEK_SET and MPI_SEEK_CUR", nullptr}, false},
-                                    {{"end", "", "MPI_SEEK_END", nullptr}, true}});
+axis<bool> const pointers("pointer",
+                          {{{"individual", "MPI_File_seek"}, false}, {{"shared", "MPI_File_seek_shared"}, true}});
+axis<bool> const whences("whence",
+                         {{{"set_and_cur", "MPI_SEEK_SET and MPI_SEEK_CUR"}, false}, {{"end", "MPI_SEEK_END"}, true}});
 } // namespace
 
 ASSAY_TEST(io, seek,

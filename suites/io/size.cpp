@@ -11,13 +11,14 @@ struct change {
     bool preallocate;
     int halves; // of the size it had
 };
-axis<change> const changes("change",
-                           {{{"grow", "Set Size", "MPI_File_set_size to more", nullptr}, {false, 3}},
-                            {{"shrink", "", "MPI_File_set_size to less", nullptr}, {false, 1}},
-                            {{"empty", "", "MPI_File_set_size to 0", nullptr}, {false, 0}},
-                            {{"same", "", "MPI_File_set_size to what it is", nullptr}, {false, 2}},
-                            {{"preallocate_more", "Preallocate", "MPI_File_preallocate of more", nullptr}, {true, 3}},
-                            {{"preallocate_less", "", "MPI_File_preallocate of less", nullptr}, {true, 1}}});
+axis<change> const
+    changes("change",
+            {{value_info("grow", "MPI_File_set_size to more").in_thesis("Set Size"), {false, 3}},
+             {{"shrink", "MPI_File_set_size to less"}, {false, 1}},
+             {{"empty", "MPI_File_set_size to 0"}, {false, 0}},
+             {{"same", "MPI_File_set_size to what it is"}, {false, 2}},
+             {value_info("preallocate_more", "MPI_File_preallocate of more").in_thesis("Preallocate"), {true, 3}},
+             {{"preallocate_less", "MPI_File_preallocate of less"}, {true, 1}}});
 } // namespace
 
 ASSAY_TEST(io, size,

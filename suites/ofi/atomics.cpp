@@ -18,28 +18,28 @@ struct number {
     std::size_t size;
 };
 axis<number> const& numbers() {
-    static axis<number> const axis("type", {{{"int32", "", "FI_INT32", nullptr}, {FI_INT32, 4}},
-                                            {{"uint32", "", "FI_UINT32", nullptr}, {FI_UINT32, 4}},
-                                            {{"int64", "", "FI_INT64", nullptr}, {FI_INT64, 8}},
-                                            {{"uint64", "", "FI_UINT64", nullptr}, {FI_UINT64, 8}},
-                                            {{"float", "", "FI_FLOAT", nullptr}, {FI_FLOAT, 4}},
-                                            {{"double", "", "FI_DOUBLE", nullptr}, {FI_DOUBLE, 8}}});
+    static axis<number> const axis("type", {{{"int32", "FI_INT32"}, {FI_INT32, 4}},
+                                            {{"uint32", "FI_UINT32"}, {FI_UINT32, 4}},
+                                            {{"int64", "FI_INT64"}, {FI_INT64, 8}},
+                                            {{"uint64", "FI_UINT64"}, {FI_UINT64, 8}},
+                                            {{"float", "FI_FLOAT"}, {FI_FLOAT, 4}},
+                                            {{"double", "FI_DOUBLE"}, {FI_DOUBLE, 8}}});
     return axis;
 }
 
 axis<fi_op> const& operations() {
-    static axis<fi_op> const axis("op", {{{"min", "", "FI_MIN", nullptr}, FI_MIN},
-                                         {{"max", "", "FI_MAX", nullptr}, FI_MAX},
-                                         {{"sum", "", "FI_SUM", nullptr}, FI_SUM},
-                                         {{"prod", "", "FI_PROD", nullptr}, FI_PROD},
-                                         {{"bor", "", "FI_BOR", nullptr}, FI_BOR},
-                                         {{"band", "", "FI_BAND", nullptr}, FI_BAND},
-                                         {{"bxor", "", "FI_BXOR", nullptr}, FI_BXOR},
-                                         {{"read", "", "FI_ATOMIC_READ", nullptr}, FI_ATOMIC_READ},
-                                         {{"write", "", "FI_ATOMIC_WRITE", nullptr}, FI_ATOMIC_WRITE},
-                                         {{"cswap", "", "FI_CSWAP", nullptr}, FI_CSWAP},
-                                         {{"cswap_lt", "", "FI_CSWAP_LT", nullptr}, FI_CSWAP_LT},
-                                         {{"mswap", "", "FI_MSWAP", nullptr}, FI_MSWAP}});
+    static axis<fi_op> const axis("op", {{{"min", "FI_MIN"}, FI_MIN},
+                                         {{"max", "FI_MAX"}, FI_MAX},
+                                         {{"sum", "FI_SUM"}, FI_SUM},
+                                         {{"prod", "FI_PROD"}, FI_PROD},
+                                         {{"bor", "FI_BOR"}, FI_BOR},
+                                         {{"band", "FI_BAND"}, FI_BAND},
+                                         {{"bxor", "FI_BXOR"}, FI_BXOR},
+                                         {{"read", "FI_ATOMIC_READ"}, FI_ATOMIC_READ},
+                                         {{"write", "FI_ATOMIC_WRITE"}, FI_ATOMIC_WRITE},
+                                         {{"cswap", "FI_CSWAP"}, FI_CSWAP},
+                                         {{"cswap_lt", "FI_CSWAP_LT"}, FI_CSWAP_LT},
+                                         {{"mswap", "FI_MSWAP"}, FI_MSWAP}});
     return axis;
 }
 bool compares(fi_op op) { return op == FI_CSWAP || op == FI_CSWAP_LT || op == FI_MSWAP; }

@@ -18,11 +18,10 @@ namespace {
 constexpr send_way tsenddata{form::with_data, true}, tsend{form::plain, true};
 
 axis<fi_cq_format> const& formats() {
-    static axis<fi_cq_format> const axis("format",
-                                         {{{"context", "", "FI_CQ_FORMAT_CONTEXT", nullptr}, FI_CQ_FORMAT_CONTEXT},
-                                          {{"msg", "", "FI_CQ_FORMAT_MSG", nullptr}, FI_CQ_FORMAT_MSG},
-                                          {{"data", "", "FI_CQ_FORMAT_DATA", nullptr}, FI_CQ_FORMAT_DATA},
-                                          {{"tagged", "", "FI_CQ_FORMAT_TAGGED", nullptr}, FI_CQ_FORMAT_TAGGED}});
+    static axis<fi_cq_format> const axis("format", {{{"context", "FI_CQ_FORMAT_CONTEXT"}, FI_CQ_FORMAT_CONTEXT},
+                                                    {{"msg", "FI_CQ_FORMAT_MSG"}, FI_CQ_FORMAT_MSG},
+                                                    {{"data", "FI_CQ_FORMAT_DATA"}, FI_CQ_FORMAT_DATA},
+                                                    {{"tagged", "FI_CQ_FORMAT_TAGGED"}, FI_CQ_FORMAT_TAGGED}});
     return axis;
 }
 
@@ -142,8 +141,8 @@ OFI_TEST(selective_error, requirements{"ofi.cq.selective_error"},
 
 namespace {
 axis<fi_wait_obj> const& wait_objects() {
-    static axis<fi_wait_obj> const axis("wait", {{{"unspec", "", "FI_WAIT_UNSPEC", nullptr}, FI_WAIT_UNSPEC},
-                                                 {{"fd", "", "FI_WAIT_FD", nullptr}, FI_WAIT_FD}});
+    static axis<fi_wait_obj> const axis(
+        "wait", {{{"unspec", "FI_WAIT_UNSPEC"}, FI_WAIT_UNSPEC}, {{"fd", "FI_WAIT_FD"}, FI_WAIT_FD}});
     return axis;
 }
 } // namespace

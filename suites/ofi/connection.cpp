@@ -20,8 +20,8 @@ int open_descriptors() {
 }
 
 axis<fi_av_type> const& tables() {
-    static axis<fi_av_type> const axis(
-        "av", {{{"map", "", "FI_AV_MAP", nullptr}, FI_AV_MAP}, {{"table", "", "FI_AV_TABLE", nullptr}, FI_AV_TABLE}});
+    static axis<fi_av_type> const axis("av",
+                                       {{{"map", "FI_AV_MAP"}, FI_AV_MAP}, {{"table", "FI_AV_TABLE"}, FI_AV_TABLE}});
     return axis;
 }
 

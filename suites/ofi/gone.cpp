@@ -15,10 +15,9 @@ namespace {
 enum class moment { strange, before, after };
 axis<moment> const& moments() {
     static axis<moment> const axis(
-        "killed",
-        {{{"unmet", "", "before the two have spoken, and before anything is posted", nullptr}, moment::strange},
-         {{"after_posting", "", "while operations wait for it", nullptr}, moment::before},
-         {{"before_posting", "", "before operations for it are posted", nullptr}, moment::after}});
+        "killed", {{{"unmet", "before the two have spoken, and before anything is posted"}, moment::strange},
+                   {{"after_posting", "while operations wait for it"}, moment::before},
+                   {{"before_posting", "before operations for it are posted"}, moment::after}});
     return axis;
 }
 

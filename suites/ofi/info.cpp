@@ -11,16 +11,16 @@ using namespace assay::fabric;
 namespace {
 
 axis<std::uint64_t> const& capabilities() {
-    static axis<std::uint64_t> const axis(
-        "caps", {{{"msg", "", "FI_MSG", nullptr}, FI_MSG},
-                 {{"tagged", "", "FI_TAGGED", nullptr}, FI_TAGGED},
-                 {{"rma", "", "FI_RMA", nullptr}, FI_RMA},
-                 {{"atomic", "", "FI_ATOMIC", nullptr}, FI_ATOMIC},
-                 {{"directed", "", "FI_TAGGED, FI_DIRECTED_RECV", nullptr}, FI_TAGGED | FI_DIRECTED_RECV},
-                 {{"source", "", "FI_MSG, FI_SOURCE", nullptr}, FI_MSG | FI_SOURCE},
-                 {{"multi_recv", "", "FI_MSG, FI_MULTI_RECV", nullptr}, FI_MSG | FI_MULTI_RECV},
-                 {{"send", "", "FI_MSG, FI_SEND", nullptr}, FI_MSG | FI_SEND},
-                 {{"all", "", "FI_MSG, FI_TAGGED, FI_RMA", nullptr}, FI_MSG | FI_TAGGED | FI_RMA}});
+    static axis<std::uint64_t> const axis("caps",
+                                          {{{"msg", "FI_MSG"}, FI_MSG},
+                                           {{"tagged", "FI_TAGGED"}, FI_TAGGED},
+                                           {{"rma", "FI_RMA"}, FI_RMA},
+                                           {{"atomic", "FI_ATOMIC"}, FI_ATOMIC},
+                                           {{"directed", "FI_TAGGED, FI_DIRECTED_RECV"}, FI_TAGGED | FI_DIRECTED_RECV},
+                                           {{"source", "FI_MSG, FI_SOURCE"}, FI_MSG | FI_SOURCE},
+                                           {{"multi_recv", "FI_MSG, FI_MULTI_RECV"}, FI_MSG | FI_MULTI_RECV},
+                                           {{"send", "FI_MSG, FI_SEND"}, FI_MSG | FI_SEND},
+                                           {{"all", "FI_MSG, FI_TAGGED, FI_RMA"}, FI_MSG | FI_TAGGED | FI_RMA}});
     return axis;
 }
 

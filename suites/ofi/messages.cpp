@@ -27,27 +27,25 @@ struct in_pieces {
 } // namespace
 
 axis<send_way> const& send_ways() {
-    static axis<send_way> const axis(
-        "mode", {{{"send", "", "fi_send", nullptr}, {form::plain, false}},
-                 {{"sendv", "", "fi_sendv", nullptr}, {form::vector, false}},
-                 {{"sendmsg", "", "fi_sendmsg", nullptr}, {form::message, false}},
-                 {{"senddata", "", "fi_senddata", nullptr}, {form::with_data, false}},
-                 {{"inject", "", "fi_inject", nullptr}, {form::inject, false}},
-                 {{"injectdata", "", "fi_injectdata", nullptr}, {form::inject_with_data, false}},
-                 {{"tsend", "", "fi_tsend", nullptr}, {form::plain, true}},
-                 {{"tsendv", "", "fi_tsendv", nullptr}, {form::vector, true}},
-                 {{"tsendmsg", "", "fi_tsendmsg", nullptr}, {form::message, true}},
-                 {{"tsenddata", "", "fi_tsenddata", nullptr}, {form::with_data, true}},
-                 {{"tinject", "", "fi_tinject", nullptr}, {form::inject, true}},
-                 {{"tinjectdata", "", "fi_tinjectdata", nullptr}, {form::inject_with_data, true}}});
+    static axis<send_way> const axis("mode", {{{"send", "fi_send"}, {form::plain, false}},
+                                              {{"sendv", "fi_sendv"}, {form::vector, false}},
+                                              {{"sendmsg", "fi_sendmsg"}, {form::message, false}},
+                                              {{"senddata", "fi_senddata"}, {form::with_data, false}},
+                                              {{"inject", "fi_inject"}, {form::inject, false}},
+                                              {{"injectdata", "fi_injectdata"}, {form::inject_with_data, false}},
+                                              {{"tsend", "fi_tsend"}, {form::plain, true}},
+                                              {{"tsendv", "fi_tsendv"}, {form::vector, true}},
+                                              {{"tsendmsg", "fi_tsendmsg"}, {form::message, true}},
+                                              {{"tsenddata", "fi_tsenddata"}, {form::with_data, true}},
+                                              {{"tinject", "fi_tinject"}, {form::inject, true}},
+                                              {{"tinjectdata", "fi_tinjectdata"}, {form::inject_with_data, true}}});
     return axis;
 }
 
 axis<receive_form> const& receive_ways() {
-    static axis<receive_form> const axis(
-        "receive", {{{"recv", "", "fi_recv, fi_trecv", nullptr}, receive_form::plain},
-                    {{"recvv", "", "fi_recvv, fi_trecvv", nullptr}, receive_form::vector},
-                    {{"recvmsg", "", "fi_recvmsg, fi_trecvmsg", nullptr}, receive_form::message}});
+    static axis<receive_form> const axis("receive", {{{"recv", "fi_recv, fi_trecv"}, receive_form::plain},
+                                                     {{"recvv", "fi_recvv, fi_trecvv"}, receive_form::vector},
+                                                     {{"recvmsg", "fi_recvmsg, fi_trecvmsg"}, receive_form::message}});
     return axis;
 }
 

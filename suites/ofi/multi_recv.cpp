@@ -12,9 +12,9 @@ using namespace assay::fabric;
 namespace {
 
 axis<std::size_t> const& fillings() {
-    static axis<std::size_t> const axis("message", {{{"8", "", "8 bytes each", nullptr}, 8},
-                                                    {{"100", "", "100 bytes each", nullptr}, 100},
-                                                    {{"1000", "", "1,000 bytes each", nullptr}, 1000}});
+    static axis<std::size_t> const axis(
+        "message",
+        {{{"8", "8 bytes each"}, 8}, {{"100", "100 bytes each"}, 100}, {{"1000", "1,000 bytes each"}, 1000}});
     return axis;
 }
 

@@ -10,10 +10,9 @@ namespace {
 
 enum class posting { before, after, between };
 axis<posting> const& postings() {
-    static axis<posting> const axis("posted",
-                                    {{{"before", "", "receives come before the sends", nullptr}, posting::before},
-                                     {{"after", "", "sends come before the receives", nullptr}, posting::after},
-                                     {{"between", "", "half of the receives come before", nullptr}, posting::between}});
+    static axis<posting> const axis("posted", {{{"before", "receives come before the sends"}, posting::before},
+                                               {{"after", "sends come before the receives"}, posting::after},
+                                               {{"between", "half of the receives come before"}, posting::between}});
     return axis;
 }
 

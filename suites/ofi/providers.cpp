@@ -90,7 +90,7 @@ std::string const& provider_axis::name_of(std::size_t value) const { return what
 
 value_info provider_axis::info(std::size_t value) const {
     auto const& all = what_there_is();
-    return {all.for_cases[value], "", "libfabric's provider " + all.names[value], [value](job const&) {
+    return {all.for_cases[value], "libfabric's provider " + all.names[value], [value](job const&) {
                 auto const& known = what_there_is();
                 return known.there[value] ? std::string()
                                           : fmt::format("is not there: fi_getinfo offers no FI_EP_RDM endpoint of the "

@@ -14,16 +14,15 @@ namespace {
 
 enum class verb { write, writev, writemsg, writedata, inject_write, inject_writedata, read, readv, readmsg };
 axis<verb> const& verbs() {
-    static axis<verb> const axis("call",
-                                 {{{"write", "", "fi_write", nullptr}, verb::write},
-                                  {{"writev", "", "fi_writev", nullptr}, verb::writev},
-                                  {{"writemsg", "", "fi_writemsg", nullptr}, verb::writemsg},
-                                  {{"writedata", "", "fi_writedata", nullptr}, verb::writedata},
-                                  {{"inject_write", "", "fi_inject_write", nullptr}, verb::inject_write},
-                                  {{"inject_writedata", "", "fi_inject_writedata", nullptr}, verb::inject_writedata},
-                                  {{"read", "", "fi_read", nullptr}, verb::read},
-                                  {{"readv", "", "fi_readv", nullptr}, verb::readv},
-                                  {{"readmsg", "", "fi_readmsg", nullptr}, verb::readmsg}});
+    static axis<verb> const axis("call", {{{"write", "fi_write"}, verb::write},
+                                          {{"writev", "fi_writev"}, verb::writev},
+                                          {{"writemsg", "fi_writemsg"}, verb::writemsg},
+                                          {{"writedata", "fi_writedata"}, verb::writedata},
+                                          {{"inject_write", "fi_inject_write"}, verb::inject_write},
+                                          {{"inject_writedata", "fi_inject_writedata"}, verb::inject_writedata},
+                                          {{"read", "fi_read"}, verb::read},
+                                          {{"readv", "fi_readv"}, verb::readv},
+                                          {{"readmsg", "fi_readmsg"}, verb::readmsg}});
     return axis;
 }
 bool reads(verb v) { return v >= verb::read; }
@@ -127,11 +126,11 @@ namespace {
 
 enum class mistake { key, too_far, no_write, no_read };
 axis<mistake> const& mistakes() {
-    static axis<mistake> const axis(
-        "mistake", {{{"key", "", "a key that nobody has", nullptr}, mistake::key},
-                    {{"too_far", "", "one byte beyond the end", nullptr}, mistake::too_far},
-                    {{"no_write", "", "a write where only reads are allowed", nullptr}, mistake::no_write},
-                    {{"no_read", "", "a read where only writes are allowed", nullptr}, mistake::no_read}});
+    static axis<mistake> const axis("mistake",
+                                    {{{"key", "a key that nobody has"}, mistake::key},
+                                     {{"too_far", "one byte beyond the end"}, mistake::too_far},
+                                     {{"no_write", "a write where only reads are allowed"}, mistake::no_write},
+                                     {{"no_read", "a read where only writes are allowed"}, mistake::no_read}});
     return axis;
 }
 
@@ -178,15 +177,15 @@ struct mode_set {
     int bits;
 };
 axis<mode_set> const& mr_modes() {
-    static axis<mode_set> const axis(
-        "mr_mode", {{{"none", "", "no demand is met", nullptr}, {0}},
-                    {{"virt_addr", "", "FI_MR_VIRT_ADDR", nullptr}, {FI_MR_VIRT_ADDR}},
-                    {{"prov_key", "", "FI_MR_PROV_KEY", nullptr}, {FI_MR_PROV_KEY}},
-                    {{"allocated", "", "FI_MR_ALLOCATED", nullptr}, {FI_MR_ALLOCATED}},
-                    {{"local", "", "FI_MR_LOCAL", nullptr}, {FI_MR_LOCAL}},
-                    {{"endpoint", "", "FI_MR_ENDPOINT", nullptr}, {FI_MR_ENDPOINT}},
-                    {{"verbs", "", "FI_MR_VIRT_ADDR, FI_MR_PROV_KEY, FI_MR_ALLOCATED, FI_MR_LOCAL", nullptr},
-                     {FI_MR_VIRT_ADDR | FI_MR_PROV_KEY | FI_MR_ALLOCATED | FI_MR_LOCAL}}});
+    static axis<mode_set> const axis("mr_mode",
+                                     {{{"none", "no demand is met"}, {0}},
+                                      {{"virt_addr", "FI_MR_VIRT_ADDR"}, {FI_MR_VIRT_ADDR}},
+                                      {{"prov_key", "FI_MR_PROV_KEY"}, {FI_MR_PROV_KEY}},
+                                      {{"allocated", "FI_MR_ALLOCATED"}, {FI_MR_ALLOCATED}},
+                                      {{"local", "FI_MR_LOCAL"}, {FI_MR_LOCAL}},
+                                      {{"endpoint", "FI_MR_ENDPOINT"}, {FI_MR_ENDPOINT}},
+                                      {{"verbs", "FI_MR_VIRT_ADDR, FI_MR_PROV_KEY, FI_MR_ALLOCATED, FI_MR_LOCAL"},
+                                       {FI_MR_VIRT_ADDR | FI_MR_PROV_KEY | FI_MR_ALLOCATED | FI_MR_LOCAL}}});
     return axis;
 }
 

@@ -7,13 +7,12 @@ using namespace assay;
 namespace {
 
 enum class ends { both, sender, receiver };
-axis<ends> const bottoms("bottom", {{{"both", "", "MPI_BOTTOM on both sides", nullptr}, ends::both},
-                                    {{"sender", "", "MPI_BOTTOM on the sending side", nullptr}, ends::sender},
-                                    {{"receiver", "", "MPI_BOTTOM on the receiving side", nullptr}, ends::receiver}});
-axis<ends> const packers("packed",
-                         {{{"both", "", "sent and received as MPI_PACKED", nullptr}, ends::both},
-                          {{"sender", "", "packed, received in its datatype", nullptr}, ends::sender},
-                          {{"receiver", "", "sent in its datatype, received as MPI_PACKED", nullptr}, ends::receiver}});
+axis<ends> const bottoms("bottom", {{{"both", "MPI_BOTTOM on both sides"}, ends::both},
+                                    {{"sender", "MPI_BOTTOM on the sending side"}, ends::sender},
+                                    {{"receiver", "MPI_BOTTOM on the receiving side"}, ends::receiver}});
+axis<ends> const packers("packed", {{{"both", "sent and received as MPI_PACKED"}, ends::both},
+                                    {{"sender", "packed, received in its datatype"}, ends::sender},
+                                    {{"receiver", "sent in its datatype, received as MPI_PACKED"}, ends::receiver}});
 
 // All of a buffer as one element at MPI_BOTTOM.
 MPI_Datatype absolute(test_run& mpi, buffer& b) {

@@ -21,15 +21,14 @@ struct level_of {
 };
 axis<level_of> const levels(
     "buffer",
-    {{{"process", "", "MPI_Buffer_attach", nullptr}, {owner::process, false}},
-     {{"process_c", "", "MPI_Buffer_attach_c", needs_procedures({"MPI_Buffer_attach_c"})}, {owner::process, true}},
-     {{"comm", "", "MPI_Comm_attach_buffer", needs_procedures({"MPI_Comm_attach_buffer"})},
-      {owner::communicator, false}},
-     {{"comm_c", "", "MPI_Comm_attach_buffer_c", needs_procedures({"MPI_Comm_attach_buffer_c"})},
+    {{{"process", "MPI_Buffer_attach"}, {owner::process, false}},
+     {{"process_c", "MPI_Buffer_attach_c", needs_procedures({"MPI_Buffer_attach_c"})}, {owner::process, true}},
+     {{"comm", "MPI_Comm_attach_buffer", needs_procedures({"MPI_Comm_attach_buffer"})}, {owner::communicator, false}},
+     {{"comm_c", "MPI_Comm_attach_buffer_c", needs_procedures({"MPI_Comm_attach_buffer_c"})},
       {owner::communicator, true}},
-     {{"session", "", "MPI_Session_attach_buffer", needs_procedures({"MPI_Session_attach_buffer"})},
+     {{"session", "MPI_Session_attach_buffer", needs_procedures({"MPI_Session_attach_buffer"})},
       {owner::session, false}},
-     {{"session_c", "", "MPI_Session_attach_buffer_c", needs_procedures({"MPI_Session_attach_buffer_c"})},
+     {{"session_c", "MPI_Session_attach_buffer_c", needs_procedures({"MPI_Session_attach_buffer_c"})},
       {owner::session, true}}});
 bool is_small(level_of l) { return !l.large; }
 bool is_process(level_of l) { return l.whose == owner::process && !l.large; }
@@ -138,16 +137,16 @@ std::size_t need_of(test_run& mpi, MPI_Comm comm, std::size_t ints) {
     return static_cast<std::size_t>(packed) + MPI_BSEND_OVERHEAD;
 }
 
-axis<std::size_t> const lengths("ints", {{{"0", "", "empty messages", nullptr}, 0},
-                                         {{"1", "", "one int", nullptr}, 1},
-                                         {{"17", "", "17 ints", nullptr}, 17},
-                                         {{"3000", "", "3,000 ints", nullptr}, 3000},
-                                         {{"100000", "", "100,000 ints", nullptr}, 100000}});
-axis<int> const numbers("messages", {{{"1", "", "one message", nullptr}, 1}, {{"5", "", "five messages", nullptr}, 5}});
+axis<std::size_t> const lengths("ints", {{{"0", "empty messages"}, 0},
+                                         {{"1", "one int"}, 1},
+                                         {{"17", "17 ints"}, 17},
+                                         {{"3000", "3,000 ints"}, 3000},
+                                         {{"100000", "100,000 ints"}, 100000}});
+axis<int> const numbers("messages", {{{"1", "one message"}, 1}, {{"5", "five messages"}, 5}});
 enum class sending { bsend, ibsend, bsend_init };
-axis<sending> const sends("send", {{{"bsend", "", "MPI_Bsend", nullptr}, sending::bsend},
-                                   {{"ibsend", "", "MPI_Ibsend", nullptr}, sending::ibsend},
-                                   {{"bsend_init", "", "MPI_Bsend_init", nullptr}, sending::bsend_init}});
+axis<sending> const sends("send", {{{"bsend", "MPI_Bsend"}, sending::bsend},
+                                   {{"ibsend", "MPI_Ibsend"}, sending::ibsend},
+                                   {{"bsend_init", "MPI_Bsend_init"}, sending::bsend_init}});
 
 // One buffered message, complete for the sender.
 int send_one(test_run& mpi, sending how, std::vector<int> const& data, int to, int tag, MPI_Comm comm) {
@@ -230,8 +229,8 @@ ASSAY_TEST(p2p, bsend_room_nearer, requirements{"p2p.buffer.comm", "p2p.buffer.s
 
 // Flushing makes room without detaching.
 namespace {
-axis<bool> const flushes("flush", {{{"flush", "", "MPI_Buffer_flush and its like", nullptr}, false},
-                                   {{"iflush", "", "MPI_Buffer_iflush and its like", nullptr}, true}});
+axis<bool> const flushes("flush", {{{"flush", "MPI_Buffer_flush and its like"}, false},
+                                   {{"iflush", "MPI_Buffer_iflush and its like"}, true}});
 } // namespace
 
 ASSAY_TEST(p2p, buffer_flush, requirements{"p2p.buffer.flush", "p2p.buffer.iflush"},
@@ -316,14 +315,12 @@ ASSAY_TEST(p2p, buffer_automatic, requirements{"p2p.buffer.automatic", "p2p.buff
 namespace {
 enum class nearest { comm_before_process, session_before_process, comm_before_session, process_when_detached };
 axis<nearest> const nearest_buffers(
-    "case", {{{"comm_before_process", "", "the communicator's is used though the process has one", nullptr},
-              nearest::comm_before_process},
-             {{"session_before_process", "", "the session's is used though the process has one", nullptr},
-              nearest::session_before_process},
-             {{"comm_before_session", "", "the communicator's is used though its session has one", nullptr},
-              nearest::comm_before_session},
-             {{"process_when_detached", "", "the process' own is used when the communicator's is detached", nullptr},
-              nearest::process_when_detached}});
+    "case",
+    {{{"comm_before_process", "the communicator's is used though the process has one"}, nearest::comm_before_process},
+     {{"session_before_process", "the session's is used though the process has one"}, nearest::session_before_process},
+     {{"comm_before_session", "the communicator's is used though its session has one"}, nearest::comm_before_session},
+     {{"process_when_detached", "the process' own is used when the communicator's is detached"},
+      nearest::process_when_detached}});
 } // namespace
 
 ASSAY_TEST(p2p, buffer_nearest,
@@ -413,11 +410,10 @@ ASSAY_TEST(p2p, buffer_large, requirements{"p2p.buffer.size_undefined", "p2p.buf
 // What is wrong use: a library that returns says MPI_ERR_BUFFER.
 namespace {
 enum class wrong { too_small, nothing_attached, attached_twice, detached_twice };
-axis<wrong> const wrongs("use",
-                         {{{"too_small", "", "a message that does not fit", nullptr}, wrong::too_small},
-                          {{"nothing_attached", "", "MPI_Bsend without a buffer", nullptr}, wrong::nothing_attached},
-                          {{"attached_twice", "", "a second buffer", nullptr}, wrong::attached_twice},
-                          {{"detached_twice", "", "no buffer to detach", nullptr}, wrong::detached_twice}});
+axis<wrong> const wrongs("use", {{{"too_small", "a message that does not fit"}, wrong::too_small},
+                                 {{"nothing_attached", "MPI_Bsend without a buffer"}, wrong::nothing_attached},
+                                 {{"attached_twice", "a second buffer"}, wrong::attached_twice},
+                                 {{"detached_twice", "no buffer to detach"}, wrong::detached_twice}});
 } // namespace
 
 ASSAY_TEST(p2p, buffer_wrong_use,

@@ -10,16 +10,14 @@ using namespace assay;
 using namespace assay::p2p;
 
 namespace {
-axis<bool> const synchronous("mode", {{{"standard", "", "MPI_Isend", nullptr}, false},
-                                      {{"synchronous", "", "MPI_Issend", nullptr}, true}});
+axis<bool> const synchronous("mode", {{{"standard", "MPI_Isend"}, false}, {{"synchronous", "MPI_Issend"}, true}});
 struct burst {
     std::size_t messages, ints;
 };
-axis<burst> const
-    bursts("messages",
-           {{{"2000_small", "", "2000 of one int: more than a library has room or requests for", nullptr}, {2000, 1}},
-            {{"500_of_8kb", "", "500 of 8 kB: some of them wait within the sender", nullptr}, {500, 2000}},
-            {{"64_of_80kb", "", "64 of 80 kB: libraries ask the receiver first", nullptr}, {64, 20000}}});
+axis<burst> const bursts("messages",
+                         {{{"2000_small", "2000 of one int: more than a library has room or requests for"}, {2000, 1}},
+                          {{"500_of_8kb", "500 of 8 kB: some of them wait within the sender"}, {500, 2000}},
+                          {{"64_of_80kb", "64 of 80 kB: libraries ask the receiver first"}, {64, 20000}}});
 } // namespace
 
 // A rank cancels more messages than its library can hand over while the receiver takes none: some have been delivered by then, others

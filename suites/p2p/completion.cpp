@@ -9,19 +9,18 @@ namespace assay::p2p {
 
 axis<call> const& completion_calls() {
     static axis<call> const all(
-        "call",
-        {{{"wait", "", "MPI_Wait", nullptr}, call::wait},
-         {{"test", "", "MPI_Test", nullptr}, call::test},
-         {{"waitall", "", "MPI_Waitall", nullptr}, call::waitall},
-         {{"testall", "", "MPI_Testall", nullptr}, call::testall},
-         {{"waitany", "", "MPI_Waitany", nullptr}, call::waitany},
-         {{"testany", "", "MPI_Testany", nullptr}, call::testany},
-         {{"waitsome", "", "MPI_Waitsome", nullptr}, call::waitsome},
-         {{"testsome", "", "MPI_Testsome", nullptr}, call::testsome},
-         {{"get_status", "", "MPI_Request_get_status", nullptr}, call::get_status},
-         {{"get_status_all", "", "MPI_Request_get_status_all, since MPI-4.1", nullptr}, call::get_status_all},
-         {{"get_status_any", "", "MPI_Request_get_status_any, since MPI-4.1", nullptr}, call::get_status_any},
-         {{"get_status_some", "", "MPI_Request_get_status_some, since MPI-4.1", nullptr}, call::get_status_some}});
+        "call", {{{"wait", "MPI_Wait"}, call::wait},
+                 {{"test", "MPI_Test"}, call::test},
+                 {{"waitall", "MPI_Waitall"}, call::waitall},
+                 {{"testall", "MPI_Testall"}, call::testall},
+                 {{"waitany", "MPI_Waitany"}, call::waitany},
+                 {{"testany", "MPI_Testany"}, call::testany},
+                 {{"waitsome", "MPI_Waitsome"}, call::waitsome},
+                 {{"testsome", "MPI_Testsome"}, call::testsome},
+                 {{"get_status", "MPI_Request_get_status"}, call::get_status},
+                 {{"get_status_all", "MPI_Request_get_status_all, since MPI-4.1"}, call::get_status_all},
+                 {{"get_status_any", "MPI_Request_get_status_any, since MPI-4.1"}, call::get_status_any},
+                 {{"get_status_some", "MPI_Request_get_status_some, since MPI-4.1"}, call::get_status_some}});
     return all;
 }
 

@@ -11,14 +11,14 @@ using namespace assay::p2p;
 namespace {
 
 enum class through { recv, sendrecv, replace, mrecv, probe, iprobe, mprobe, improbe };
-axis<through> const blocking("call", {{{"recv", "", "MPI_Recv", nullptr}, through::recv},
-                                      {{"sendrecv", "", "MPI_Sendrecv", nullptr}, through::sendrecv},
-                                      {{"sendrecv_replace", "", "MPI_Sendrecv_replace", nullptr}, through::replace},
-                                      {{"mrecv", "", "MPI_Mrecv", nullptr}, through::mrecv},
-                                      {{"probe", "", "MPI_Probe", nullptr}, through::probe},
-                                      {{"iprobe", "", "MPI_Iprobe", nullptr}, through::iprobe},
-                                      {{"mprobe", "", "MPI_Mprobe", nullptr}, through::mprobe},
-                                      {{"improbe", "", "MPI_Improbe", nullptr}, through::improbe}});
+axis<through> const blocking("call", {{{"recv", "MPI_Recv"}, through::recv},
+                                      {{"sendrecv", "MPI_Sendrecv"}, through::sendrecv},
+                                      {{"sendrecv_replace", "MPI_Sendrecv_replace"}, through::replace},
+                                      {{"mrecv", "MPI_Mrecv"}, through::mrecv},
+                                      {{"probe", "MPI_Probe"}, through::probe},
+                                      {{"iprobe", "MPI_Iprobe"}, through::iprobe},
+                                      {{"mprobe", "MPI_Mprobe"}, through::mprobe},
+                                      {{"improbe", "MPI_Improbe"}, through::improbe}});
 
 } // namespace
 

@@ -11,32 +11,33 @@ using start = enum send_mode::start;
 
 axis<send_mode> const& modes() {
     static axis<send_mode> const axis(
-        "mode", {{{"send", "Ring", "MPI_Send", nullptr}, {kind::standard, start::blocking}},
-                 {{"bsend", "Ring Bsend", "MPI_Bsend", nullptr}, {kind::buffered, start::blocking}},
-                 {{"ssend", "Ring Ssend", "MPI_Ssend", nullptr}, {kind::synchronous, start::blocking}},
-                 {{"rsend", "Ring Rsend", "MPI_Rsend", nullptr}, {kind::ready, start::blocking}},
-                 {{"isend", "Ring Isend", "MPI_Isend", nullptr}, {kind::standard, start::nonblocking}},
-                 {{"ibsend", "Ring Ibsend", "MPI_Ibsend", nullptr}, {kind::buffered, start::nonblocking}},
-                 {{"issend", "Ring Issend", "MPI_Issend", nullptr}, {kind::synchronous, start::nonblocking}},
-                 {{"irsend", "Ring Irsend", "MPI_Irsend", nullptr}, {kind::ready, start::nonblocking}},
-                 {{"send_init", "Alltoall-Persistent", "MPI_Send_init", nullptr}, {kind::standard, start::persistent}},
-                 {{"bsend_init", "", "MPI_Bsend_init", nullptr}, {kind::buffered, start::persistent}},
-                 {{"ssend_init", "", "MPI_Ssend_init", nullptr}, {kind::synchronous, start::persistent}},
-                 {{"rsend_init", "", "MPI_Rsend_init", nullptr}, {kind::ready, start::persistent}}});
+        "mode", {{value_info("send", "MPI_Send").in_thesis("Ring"), {kind::standard, start::blocking}},
+                 {value_info("bsend", "MPI_Bsend").in_thesis("Ring Bsend"), {kind::buffered, start::blocking}},
+                 {value_info("ssend", "MPI_Ssend").in_thesis("Ring Ssend"), {kind::synchronous, start::blocking}},
+                 {value_info("rsend", "MPI_Rsend").in_thesis("Ring Rsend"), {kind::ready, start::blocking}},
+                 {value_info("isend", "MPI_Isend").in_thesis("Ring Isend"), {kind::standard, start::nonblocking}},
+                 {value_info("ibsend", "MPI_Ibsend").in_thesis("Ring Ibsend"), {kind::buffered, start::nonblocking}},
+                 {value_info("issend", "MPI_Issend").in_thesis("Ring Issend"), {kind::synchronous, start::nonblocking}},
+                 {value_info("irsend", "MPI_Irsend").in_thesis("Ring Irsend"), {kind::ready, start::nonblocking}},
+                 {value_info("send_init", "MPI_Send_init").in_thesis("Alltoall-Persistent"),
+                  {kind::standard, start::persistent}},
+                 {{"bsend_init", "MPI_Bsend_init"}, {kind::buffered, start::persistent}},
+                 {{"ssend_init", "MPI_Ssend_init"}, {kind::synchronous, start::persistent}},
+                 {{"rsend_init", "MPI_Rsend_init"}, {kind::ready, start::persistent}}});
     return axis;
 }
 
 axis<receive_way> const& receives() {
     using way = receive_way;
     static axis<way> const axis(
-        "receive",
-        {{{"irecv", "Many-to-one", "MPI_Irecv before the send", nullptr}, way::irecv},
-         {{"recv", "", "MPI_Recv", nullptr}, way::recv},
-         {{"recv_init", "", "MPI_Recv_init, started before the send", nullptr}, way::recv_init},
-         {{"probe", "Many-to-one MPI_Probe", "MPI_Probe, then MPI_Recv", nullptr}, way::probe},
-         {{"iprobe", "Many-to-one MPI_Iprobe", "MPI_Iprobe until there, then MPI_Recv", nullptr}, way::iprobe},
-         {{"mprobe", "", "MPI_Mprobe, then MPI_Mrecv", nullptr}, way::mprobe},
-         {{"improbe", "", "MPI_Improbe until there, then MPI_Imrecv", nullptr}, way::improbe}});
+        "receive", {{value_info("irecv", "MPI_Irecv before the send").in_thesis("Many-to-one"), way::irecv},
+                    {{"recv", "MPI_Recv"}, way::recv},
+                    {{"recv_init", "MPI_Recv_init, started before the send"}, way::recv_init},
+                    {value_info("probe", "MPI_Probe, then MPI_Recv").in_thesis("Many-to-one MPI_Probe"), way::probe},
+                    {value_info("iprobe", "MPI_Iprobe until there, then MPI_Recv").in_thesis("Many-to-one MPI_Iprobe"),
+                     way::iprobe},
+                    {{"mprobe", "MPI_Mprobe, then MPI_Mrecv"}, way::mprobe},
+                    {{"improbe", "MPI_Improbe until there, then MPI_Imrecv"}, way::improbe}});
     return axis;
 }
 
@@ -44,24 +45,23 @@ bool posted_before_send(receive_way way) { return way == receive_way::irecv || w
 
 axis<completion_way> const& completions() {
     using way = completion_way;
-    static axis<way> const axis("completion",
-                                {{{"wait", "", "MPI_Wait one by one", nullptr}, way::wait},
-                                 {{"waitall", "", "MPI_Waitall", nullptr}, way::waitall},
-                                 {{"waitany", "", "MPI_Waitany until none is left", nullptr}, way::waitany},
-                                 {{"waitsome", "", "MPI_Waitsome until none is left", nullptr}, way::waitsome},
-                                 {{"test", "", "MPI_Test in turn", nullptr}, way::test},
-                                 {{"testall", "", "MPI_Testall", nullptr}, way::testall},
-                                 {{"testany", "", "MPI_Testany until none is left", nullptr}, way::testany},
-                                 {{"testsome", "", "MPI_Testsome until none is left", nullptr}, way::testsome}});
+    static axis<way> const axis("completion", {{{"wait", "MPI_Wait one by one"}, way::wait},
+                                               {{"waitall", "MPI_Waitall"}, way::waitall},
+                                               {{"waitany", "MPI_Waitany until none is left"}, way::waitany},
+                                               {{"waitsome", "MPI_Waitsome until none is left"}, way::waitsome},
+                                               {{"test", "MPI_Test in turn"}, way::test},
+                                               {{"testall", "MPI_Testall"}, way::testall},
+                                               {{"testany", "MPI_Testany until none is left"}, way::testany},
+                                               {{"testsome", "MPI_Testsome until none is left"}, way::testsome}});
     return axis;
 }
 
 axis<wildcard> const& wildcard_axis() {
     static axis<wildcard> const axis(
-        "wildcard", {{{"none", "Alltoall", "source and tag given", nullptr}, {false, false}},
-                     {{"source", "Alltoall w/ MPI_ANY_SOURCE", "MPI_ANY_SOURCE", nullptr}, {true, false}},
-                     {{"tag", "", "MPI_ANY_TAG", nullptr}, {false, true}},
-                     {{"both", "", "MPI_ANY_SOURCE and MPI_ANY_TAG", nullptr}, {true, true}}});
+        "wildcard", {{value_info("none", "source and tag given").in_thesis("Alltoall"), {false, false}},
+                     {value_info("source", "MPI_ANY_SOURCE").in_thesis("Alltoall w/ MPI_ANY_SOURCE"), {true, false}},
+                     {{"tag", "MPI_ANY_TAG"}, {false, true}},
+                     {{"both", "MPI_ANY_SOURCE and MPI_ANY_TAG"}, {true, true}}});
     return axis;
 }
 

@@ -57,9 +57,8 @@ axis<call> const& calls = completion_calls();
 bool completes(call c) { return !only_looks(c); }
 bool completes_of_list(call c) { return completes(c) && !is_single(c); }
 
-axis<int> const numbers("requests",
-                        {{{"1", "", "one generalized request", nullptr}, 1}, {{"3", "", "three at once", nullptr}, 3}});
-axis<bool> const status_given("status", {{{"given", "", "", nullptr}, true}, {{"ignored", "", "", nullptr}, false}});
+axis<int> const numbers("requests", {{{"1", "one generalized request"}, 1}, {{"3", "three at once"}, 3}});
+axis<bool> const status_given("status", {{{"given", ""}, true}, {{"ignored", ""}, false}});
 
 // Some operations and their requests.
 struct operations {
@@ -225,8 +224,8 @@ ASSAY_TEST(p2p, generalized_some, requirements{"grequest.complete", "grequest.qu
 }
 
 namespace {
-axis<bool> const first_completed("order", {{{"complete_first", "", "MPI_Grequest_complete comes first", nullptr}, true},
-                                           {{"free_first", "", "MPI_Request_free comes first", nullptr}, false}});
+axis<bool> const first_completed("order", {{{"complete_first", "MPI_Grequest_complete comes first"}, true},
+                                           {{"free_first", "MPI_Request_free comes first"}, false}});
 }
 
 ASSAY_TEST(p2p, generalized_free, requirements{"grequest.free.request_free"}, over(axis_use{&first_completed})) {

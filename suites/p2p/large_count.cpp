@@ -15,11 +15,11 @@ using mode_kind = enum send_mode::kind;
 using mode_start = enum send_mode::start;
 
 enum class way { recv, irecv, recv_init, mrecv, imrecv };
-axis<way> const ways("receive", {{{"recv_c", "", "MPI_Recv_c", nullptr}, way::recv},
-                                 {{"irecv_c", "", "MPI_Irecv_c", nullptr}, way::irecv},
-                                 {{"recv_init_c", "", "MPI_Recv_init_c", nullptr}, way::recv_init},
-                                 {{"mrecv_c", "", "MPI_Mprobe, MPI_Mrecv_c", nullptr}, way::mrecv},
-                                 {{"imrecv_c", "", "MPI_Mprobe, MPI_Imrecv_c", nullptr}, way::imrecv}});
+axis<way> const ways("receive", {{{"recv_c", "MPI_Recv_c"}, way::recv},
+                                 {{"irecv_c", "MPI_Irecv_c"}, way::irecv},
+                                 {{"recv_init_c", "MPI_Recv_init_c"}, way::recv_init},
+                                 {{"mrecv_c", "MPI_Mprobe, MPI_Mrecv_c"}, way::mrecv},
+                                 {{"imrecv_c", "MPI_Mprobe, MPI_Imrecv_c"}, way::imrecv}});
 bool posted_first(way w) { return w == way::irecv || w == way::recv_init; }
 
 // Without those whose packed form some libraries cut in the wrong place: p2p.ring asks for that.
@@ -125,11 +125,10 @@ ASSAY_TEST(p2p, ring_large_count, requirements{"p2p.large.send", "p2p.large.recv
 namespace {
 enum class exchange_call { sendrecv, replace, isendrecv, ireplace };
 axis<exchange_call> const
-    exchange_calls("call",
-                   {{{"sendrecv_c", "", "MPI_Sendrecv_c", nullptr}, exchange_call::sendrecv},
-                    {{"sendrecv_replace_c", "", "MPI_Sendrecv_replace_c", nullptr}, exchange_call::replace},
-                    {{"isendrecv_c", "", "MPI_Isendrecv_c", nullptr}, exchange_call::isendrecv},
-                    {{"isendrecv_replace_c", "", "MPI_Isendrecv_replace_c", nullptr}, exchange_call::ireplace}});
+    exchange_calls("call", {{{"sendrecv_c", "MPI_Sendrecv_c"}, exchange_call::sendrecv},
+                            {{"sendrecv_replace_c", "MPI_Sendrecv_replace_c"}, exchange_call::replace},
+                            {{"isendrecv_c", "MPI_Isendrecv_c"}, exchange_call::isendrecv},
+                            {{"isendrecv_replace_c", "MPI_Isendrecv_replace_c"}, exchange_call::ireplace}});
 } // namespace
 
 ASSAY_TEST(p2p, sendrecv_large_count, requirements{"p2p.large.sendrecv", "p2p.large.get_count"},
@@ -173,11 +172,11 @@ ASSAY_TEST(p2p, sendrecv_large_count, requirements{"p2p.large.sendrecv", "p2p.la
 }
 
 namespace {
-axis<long long> const huge("elements", {{{"2147483647", "", "the largest int", nullptr}, 2147483647},
-                                        {{"2147483648", "", "one more", nullptr}, 2147483648},
-                                        {{"4294967296", "", "two to the 32nd", nullptr}, 4294967296},
-                                        {{"1000000000007", "", "a million millions", nullptr}, 1000000000007}});
-axis<int> const widths("type", {{{"byte", "", "MPI_BYTE", nullptr}, 1}, {{"int", "", "MPI_INT", nullptr}, 4}});
+axis<long long> const huge("elements", {{{"2147483647", "the largest int"}, 2147483647},
+                                        {{"2147483648", "one more"}, 2147483648},
+                                        {{"4294967296", "two to the 32nd"}, 4294967296},
+                                        {{"1000000000007", "a million millions"}, 1000000000007}});
+axis<int> const widths("type", {{{"byte", "MPI_BYTE"}, 1}, {{"int", "MPI_INT"}, 4}});
 } // namespace
 
 // A status can hold what no memory can: it is set by hand (section 13.3).

@@ -23,9 +23,8 @@ layout const& int_layout() {
 }
 
 enum class side { sender, receiver };
-axis<side> const
-    derived_sides("derived", {{{"sender", "", "sent as this datatype, received as ints", nullptr}, side::sender},
-                              {{"receiver", "", "sent as ints, received as this datatype", nullptr}, side::receiver}});
+axis<side> const derived_sides("derived", {{{"sender", "sent as this datatype, received as ints"}, side::sender},
+                                           {{"receiver", "sent as ints, received as this datatype"}, side::receiver}});
 
 } // namespace
 
@@ -55,8 +54,8 @@ ASSAY_TEST(p2p, signature, requirements{"p2p.types.signature"},
 }
 
 namespace {
-axis<bool> const announcing("receive", {{{"recv", "", "MPI_Recv from MPI_ANY_SOURCE", nullptr}, false},
-                                        {{"mprobe", "", "MPI_Mprobe of MPI_ANY_SOURCE, MPI_Mrecv", nullptr}, true}});
+axis<bool> const announcing("receive", {{{"recv", "MPI_Recv from MPI_ANY_SOURCE"}, false},
+                                        {{"mprobe", "MPI_Mprobe of MPI_ANY_SOURCE, MPI_Mrecv"}, true}});
 } // namespace
 
 // Everybody sends hundreds of messages to rank 0, which takes them from anybody: those of each sender in their order.
@@ -104,14 +103,14 @@ ASSAY_TEST(p2p, many_senders, requirements{"p2p.order.per_sender", "p2p.wildcard
 
 namespace {
 enum class call { recv, probe, iprobe, mprobe, improbe, mrecv, sendrecv, replace };
-axis<call> const calls("call", {{{"recv", "", "MPI_Recv", nullptr}, call::recv},
-                                {{"probe", "", "MPI_Probe", nullptr}, call::probe},
-                                {{"iprobe", "", "MPI_Iprobe", nullptr}, call::iprobe},
-                                {{"mprobe", "", "MPI_Mprobe", nullptr}, call::mprobe},
-                                {{"improbe", "", "MPI_Improbe", nullptr}, call::improbe},
-                                {{"mrecv", "", "MPI_Mrecv", nullptr}, call::mrecv},
-                                {{"sendrecv", "", "MPI_Sendrecv", nullptr}, call::sendrecv},
-                                {{"sendrecv_replace", "", "MPI_Sendrecv_replace", nullptr}, call::replace}});
+axis<call> const calls("call", {{{"recv", "MPI_Recv"}, call::recv},
+                                {{"probe", "MPI_Probe"}, call::probe},
+                                {{"iprobe", "MPI_Iprobe"}, call::iprobe},
+                                {{"mprobe", "MPI_Mprobe"}, call::mprobe},
+                                {{"improbe", "MPI_Improbe"}, call::improbe},
+                                {{"mrecv", "MPI_Mrecv"}, call::mrecv},
+                                {{"sendrecv", "MPI_Sendrecv"}, call::sendrecv},
+                                {{"sendrecv_replace", "MPI_Sendrecv_replace"}, call::replace}});
 } // namespace
 
 ASSAY_TEST(p2p, ignored_status, requirements{"p2p.status.ignore"}, over(axis_use{&calls}, few_communicators()),
@@ -152,7 +151,7 @@ ASSAY_TEST(p2p, ignored_status, requirements{"p2p.status.ignore"}, over(axis_use
 }
 
 namespace {
-axis<int> const bytes("bytes", {{{"0", "", "an empty message", nullptr}, 0}, {{"8", "", "eight bytes", nullptr}, 8}});
+axis<int> const bytes("bytes", {{{"0", "an empty message"}, 0}, {{"8", "eight bytes"}, 8}});
 } // namespace
 
 ASSAY_TEST(p2p, get_count_no_data, requirements{"p2p.status.get_count_no_data"},

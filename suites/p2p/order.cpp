@@ -12,16 +12,15 @@ using namespace assay::p2p;
 
 namespace {
 
-axis<bool> const posting("receives",
-                         {{{"first", "", "posted before their sender starts a send", nullptr}, true},
-                          {{"later", "", "posted after their sender has started every send", nullptr}, false}});
+axis<bool> const posting("receives", {{{"first", "posted before their sender starts a send"}, true},
+                                      {{"later", "posted after their sender has started every send"}, false}});
 struct wildcard {
     bool source, tag;
 };
-axis<wildcard> const wildcard_axis("wildcard", {{{"none", "", "source and tag given", nullptr}, {false, false}},
-                                                {{"source", "", "MPI_ANY_SOURCE", nullptr}, {true, false}},
-                                                {{"tag", "", "MPI_ANY_TAG", nullptr}, {false, true}},
-                                                {{"both", "", "both", nullptr}, {true, true}}});
+axis<wildcard> const wildcard_axis("wildcard", {{{"none", "source and tag given"}, {false, false}},
+                                                {{"source", "MPI_ANY_SOURCE"}, {true, false}},
+                                                {{"tag", "MPI_ANY_TAG"}, {false, true}},
+                                                {{"both", "both"}, {true, true}}});
 // Lengths in ints of successive messages: libraries send short and long ones in different ways.
 constexpr std::array<std::size_t, 12> lengths = {1, 50000, 0, 3, 100000, 2, 17, 20000, 5, 4000, 70000, 1};
 
@@ -174,9 +173,9 @@ ASSAY_TEST(p2p, order_tags, requirements{"p2p.tag.selects", "p2p.tag.range", "p2
 
 namespace {
 enum class other { dup, split, idup };
-axis<other> const others("other", {{{"dup", "", "MPI_Comm_dup", nullptr}, other::dup},
-                                   {{"split", "", "MPI_Comm_split with one color", nullptr}, other::split},
-                                   {{"idup", "", "MPI_Comm_idup", nullptr}, other::idup}});
+axis<other> const others("other", {{{"dup", "MPI_Comm_dup"}, other::dup},
+                                   {{"split", "MPI_Comm_split with one color"}, other::split},
+                                   {{"idup", "MPI_Comm_idup"}, other::idup}});
 } // namespace
 
 // Two communicators of the same processes: the same source and tag, and receives that take anything.
@@ -230,9 +229,9 @@ ASSAY_TEST(p2p, order_contexts, requirements{"p2p.context.separate"},
 
 namespace {
 enum class size { empty, small, mixed };
-axis<size> const sizes("ints", {{{"0", "", "empty messages", nullptr}, size::empty},
-                                {{"3", "", "three ints", nullptr}, size::small},
-                                {{"mixed", "", "0 to 500 ints", nullptr}, size::mixed}});
+axis<size> const sizes("ints", {{{"0", "empty messages"}, size::empty},
+                                {{"3", "three ints"}, size::small},
+                                {{"mixed", "0 to 500 ints"}, size::mixed}});
 } // namespace
 
 ASSAY_TEST(p2p, order_flood, requirements{"p2p.order.unexpected_flood", "p2p.order.many_unexpected"},
@@ -274,12 +273,12 @@ ASSAY_TEST(p2p, order_flood, requirements{"p2p.order.unexpected_flood", "p2p.ord
 
 namespace {
 enum class way { recv, irecv, recv_init, mrecv, imrecv, sendrecv };
-axis<way> const ways("receive", {{{"recv", "", "MPI_Recv", nullptr}, way::recv},
-                                 {{"irecv", "", "MPI_Irecv", nullptr}, way::irecv},
-                                 {{"recv_init", "", "MPI_Recv_init", nullptr}, way::recv_init},
-                                 {{"mrecv", "", "MPI_Mrecv", nullptr}, way::mrecv},
-                                 {{"imrecv", "", "MPI_Imrecv", nullptr}, way::imrecv},
-                                 {{"sendrecv", "", "MPI_Sendrecv", nullptr}, way::sendrecv}});
+axis<way> const ways("receive", {{{"recv", "MPI_Recv"}, way::recv},
+                                 {{"irecv", "MPI_Irecv"}, way::irecv},
+                                 {{"recv_init", "MPI_Recv_init"}, way::recv_init},
+                                 {{"mrecv", "MPI_Mrecv"}, way::mrecv},
+                                 {{"imrecv", "MPI_Imrecv"}, way::imrecv},
+                                 {{"sendrecv", "MPI_Sendrecv"}, way::sendrecv}});
 
 // Receives at most `count` elements of the message with tag 0; returns the code that the receive ended with.
 int receive(test_run& mpi, way how, void* into, int count, MPI_Datatype type, int from, MPI_Status* status) {
@@ -331,8 +330,7 @@ ASSAY_TEST(p2p, shorter, requirements{"p2p.recv.shorter", "p2p.status.get_count"
 }
 
 namespace {
-axis<std::size_t> const too_long("ints", {{{"5", "", "a small message", nullptr}, 5},
-                                          {{"50000", "", "a large one", nullptr}, 50000}});
+axis<std::size_t> const too_long("ints", {{{"5", "a small message"}, 5}, {{"50000", "a large one"}, 50000}});
 } // namespace
 
 ASSAY_TEST(p2p, truncated,
@@ -376,12 +374,11 @@ ASSAY_TEST(p2p, truncated,
 
 namespace {
 enum class synchronous { issend, ssend_init };
-axis<synchronous> const synchronous_sends("mode",
-                                          {{{"issend", "", "MPI_Issend", nullptr}, synchronous::issend},
-                                           {{"ssend_init", "", "MPI_Ssend_init", nullptr}, synchronous::ssend_init}});
-axis<std::size_t> const any_length("ints", {{{"0", "", "an empty message", nullptr}, 0},
-                                            {{"5", "", "a small message", nullptr}, 5},
-                                            {{"50000", "", "a large one", nullptr}, 50000}});
+axis<synchronous> const synchronous_sends("mode", {{{"issend", "MPI_Issend"}, synchronous::issend},
+                                                   {{"ssend_init", "MPI_Ssend_init"}, synchronous::ssend_init}});
+axis<std::size_t> const any_length("ints", {{{"0", "an empty message"}, 0},
+                                            {{"5", "a small message"}, 5},
+                                            {{"50000", "a large one"}, 50000}});
 } // namespace
 
 ASSAY_TEST(p2p, synchronous, requirements{"p2p.synchronous.not_before_receive", "p2p.synchronous.without_wait"},
@@ -416,8 +413,7 @@ ASSAY_TEST(p2p, synchronous, requirements{"p2p.synchronous.not_before_receive", 
 }
 
 namespace {
-axis<bool> const first_mode("first", {{{"bsend", "", "MPI_Bsend", nullptr}, false},
-                                      {{"isend", "", "MPI_Isend", nullptr}, true}});
+axis<bool> const first_mode("first", {{{"bsend", "MPI_Bsend"}, false}, {{"isend", "MPI_Isend"}, true}});
 }
 
 // Two intertwined pairs: the first message is received behind the second one, which is synchronous and blocking.

@@ -6,9 +6,7 @@
 using namespace assay;
 
 namespace {
-axis<int> const partitions("partitions", {{{"1", "", "one partition", nullptr}, 1},
-                                          {{"2", "", "two", nullptr}, 2},
-                                          {{"5", "", "five", nullptr}, 5}});
+axis<int> const partitions("partitions", {{{"1", "one partition"}, 1}, {{"2", "two"}, 2}, {{"5", "five"}, 5}});
 } // namespace
 
 ASSAY_TEST(p2p, ring_partitioned, requirements{"partitioned.data", "partitioned.parrived", "partitioned.restart"},

@@ -22,25 +22,24 @@ needs partitioned() {
 struct cut {
     int sender, receiver;
 };
-axis<cut> const cuts("partitions", {{{"1_1", "", "one partition", nullptr}, {1, 1}},
-                                    {{"4_4", "", "four on both sides", nullptr}, {4, 4}},
-                                    {{"4_1", "", "four are received as one", nullptr}, {4, 1}},
-                                    {{"1_4", "", "one is received as four", nullptr}, {1, 4}},
-                                    {{"6_2", "", "six are received as two", nullptr}, {6, 2}},
-                                    {{"2_6", "", "two are received as six", nullptr}, {2, 6}},
-                                    {{"3_2", "", "three are received as two, cut in other places", nullptr}, {3, 2}},
-                                    {{"8_12", "", "eight are received as twelve", nullptr}, {8, 12}},
-                                    {{"24_24", "", "24 on both sides", nullptr}, {24, 24}}});
+axis<cut> const cuts("partitions", {{{"1_1", "one partition"}, {1, 1}},
+                                    {{"4_4", "four on both sides"}, {4, 4}},
+                                    {{"4_1", "four are received as one"}, {4, 1}},
+                                    {{"1_4", "one is received as four"}, {1, 4}},
+                                    {{"6_2", "six are received as two"}, {6, 2}},
+                                    {{"2_6", "two are received as six"}, {2, 6}},
+                                    {{"3_2", "three are received as two, cut in other places"}, {3, 2}},
+                                    {{"8_12", "eight are received as twelve"}, {8, 12}},
+                                    {{"24_24", "24 on both sides"}, {24, 24}}});
 enum class order { forward, backward, range, two_ranges, list, list_shuffled, mixed };
-axis<order> const
-    orders("ready",
-           {{{"forward", "", "MPI_Pready, the first partition first", nullptr}, order::forward},
-            {{"backward", "", "MPI_Pready, the last partition first", nullptr}, order::backward},
-            {{"range", "", "MPI_Pready_range of all", nullptr}, order::range},
-            {{"two_ranges", "", "MPI_Pready_range, the upper half first", nullptr}, order::two_ranges},
-            {{"list", "", "MPI_Pready_list of all", nullptr}, order::list},
-            {{"list_shuffled", "", "MPI_Pready_list, odd ones first, then even ones", nullptr}, order::list_shuffled},
-            {{"mixed", "", "an MPI_Pready, a range, a list, an empty list", nullptr}, order::mixed}});
+axis<order> const orders("ready",
+                         {{{"forward", "MPI_Pready, the first partition first"}, order::forward},
+                          {{"backward", "MPI_Pready, the last partition first"}, order::backward},
+                          {{"range", "MPI_Pready_range of all"}, order::range},
+                          {{"two_ranges", "MPI_Pready_range, the upper half first"}, order::two_ranges},
+                          {{"list", "MPI_Pready_list of all"}, order::list},
+                          {{"list_shuffled", "MPI_Pready_list, odd ones first, then even ones"}, order::list_shuffled},
+                          {{"mixed", "an MPI_Pready, a range, a list, an empty list"}, order::mixed}});
 
 void make_ready(test_run& mpi, order how, int n, MPI_Request request) {
     std::vector<int> list(static_cast<std::size_t>(n));
@@ -94,7 +93,7 @@ axis_use few_counts() {
                    : c.kind == count_value::unit::bytes_nearest && c.n >= 1024 && c.n <= 65536;
     });
 }
-axis<int> const rounds("rounds", {{{"1", "", "one round", nullptr}, 1}, {{"6", "", "six rounds", nullptr}, 6}});
+axis<int> const rounds("rounds", {{{"1", "one round"}, 1}, {{"6", "six rounds"}, 6}});
 axis_use partitioned_communicators() { return few_communicators(); }
 
 constexpr std::size_t piece = 5; // ints of the partitions of tests without an axis of datatypes
@@ -249,8 +248,8 @@ ASSAY_TEST(p2p, partitioned_one_missing, requirements{"partitioned.completes_wit
 // Requests of one envelope match in the order in which they were created, in whatever order they are started; plain
 // messages of the same envelope are no concern of theirs.
 namespace {
-axis<bool> const start_order("start", {{{"forward", "", "in the order of creation", nullptr}, true},
-                                       {{"backward", "", "the last one first", nullptr}, false}});
+axis<bool> const start_order("start", {{{"forward", "in the order of creation"}, true},
+                                       {{"backward", "the last one first"}, false}});
 }
 
 ASSAY_TEST(p2p, partitioned_order, requirements{"partitioned.order", "partitioned.not_plain"},
@@ -295,18 +294,17 @@ ASSAY_TEST(p2p, partitioned_order, requirements{"partitioned.order", "partitione
 
 // Both directions at once, tags that tell messages apart, an info argument, many partitions.
 namespace {
-axis<int> const numbers("number", {{{"2", "", "two partitions", nullptr}, 2},
-                                   {{"100", "", "a hundred", nullptr}, 100},
-                                   {{"1000", "", "a thousand", nullptr}, 1000}});
+axis<int> const numbers("number",
+                        {{{"2", "two partitions"}, 2}, {{"100", "a hundred"}, 100}, {{"1000", "a thousand"}, 1000}});
 enum class ending { wait, test, waitall, testall, waitany, testany, waitsome, testsome };
-axis<ending> const endings("completion", {{{"wait", "", "MPI_Wait", nullptr}, ending::wait},
-                                          {{"test", "", "MPI_Test", nullptr}, ending::test},
-                                          {{"waitall", "", "MPI_Waitall", nullptr}, ending::waitall},
-                                          {{"testall", "", "MPI_Testall", nullptr}, ending::testall},
-                                          {{"waitany", "", "MPI_Waitany", nullptr}, ending::waitany},
-                                          {{"testany", "", "MPI_Testany", nullptr}, ending::testany},
-                                          {{"waitsome", "", "MPI_Waitsome", nullptr}, ending::waitsome},
-                                          {{"testsome", "", "MPI_Testsome", nullptr}, ending::testsome}});
+axis<ending> const endings("completion", {{{"wait", "MPI_Wait"}, ending::wait},
+                                          {{"test", "MPI_Test"}, ending::test},
+                                          {{"waitall", "MPI_Waitall"}, ending::waitall},
+                                          {{"testall", "MPI_Testall"}, ending::testall},
+                                          {{"waitany", "MPI_Waitany"}, ending::waitany},
+                                          {{"testany", "MPI_Testany"}, ending::testany},
+                                          {{"waitsome", "MPI_Waitsome"}, ending::waitsome},
+                                          {{"testsome", "MPI_Testsome"}, ending::testsome}});
 
 // Ends all requests in one of the ways; the list of a completed persistent request holds an inactive one.
 void end_all(test_run& mpi, ending how, std::vector<MPI_Request>& requests) {
@@ -427,8 +425,7 @@ void with_nobody(test_run& mpi) {
     mpi.check(in == room(in.size()), finding::data, "a receive from MPI_PROC_NULL changed its buffer");
 }
 
-axis<bool> const partners("peer", {{{"neighbour", "", "another process", nullptr}, true},
-                                   {{"proc_null", "", "MPI_PROC_NULL", nullptr}, false}});
+axis<bool> const partners("peer", {{{"neighbour", "another process"}, true}, {{"proc_null", "MPI_PROC_NULL"}, false}});
 } // namespace
 
 // Inactive requests are complete for those who ask; so is soon what is sent to nobody.
@@ -463,8 +460,8 @@ ASSAY_TEST(p2p, partitioned_inactive, requirements{"partitioned.inactive", "part
 }
 
 namespace {
-axis<bool> const askings("request", {{{"inactive", "", "a receive that is not started", nullptr}, true},
-                                     {{"null", "", "MPI_REQUEST_NULL", nullptr}, false}});
+axis<bool> const askings("request", {{{"inactive", "a receive that is not started"}, true},
+                                     {{"null", "MPI_REQUEST_NULL"}, false}});
 } // namespace
 
 ASSAY_TEST(p2p, parrived_inactive, requirements{"partitioned.parrived_inactive"},
@@ -494,8 +491,8 @@ ASSAY_TEST(p2p, parrived_inactive, requirements{"partitioned.parrived_inactive"}
 
 // The sender has four partitions of one vector each, the receiver plain ints, or the other way round.
 namespace {
-axis<bool> const vector_sides("vector", {{{"sender", "", "the sender's partitions are vectors", nullptr}, true},
-                                         {{"receiver", "", "the receiver's partitions are vectors", nullptr}, false}});
+axis<bool> const vector_sides("vector", {{{"sender", "the sender's partitions are vectors"}, true},
+                                         {{"receiver", "the receiver's partitions are vectors"}, false}});
 }
 
 ASSAY_TEST(p2p, partitioned_types, requirements{"partitioned.types"},

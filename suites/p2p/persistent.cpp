@@ -25,15 +25,12 @@ int send_init(test_run& mpi, mode_kind kind, std::vector<int>& data, int to, int
     return MPI_ERR_INTERN;
 }
 
-axis<mode_kind> const kinds("mode", {{{"send_init", "", "MPI_Send_init", nullptr}, mode_kind::standard},
-                                     {{"bsend_init", "", "MPI_Bsend_init", nullptr}, mode_kind::buffered},
-                                     {{"ssend_init", "", "MPI_Ssend_init", nullptr}, mode_kind::synchronous},
-                                     {{"rsend_init", "", "MPI_Rsend_init", nullptr}, mode_kind::ready}});
-axis<bool> const starting("start", {{{"start", "", "MPI_Start, one by one", nullptr}, false},
-                                    {{"startall", "", "MPI_Startall", nullptr}, true}});
-axis<std::size_t> const lengths("ints", {{{"0", "", "empty", nullptr}, 0},
-                                         {{"5", "", "small", nullptr}, 5},
-                                         {{"60000", "", "large", nullptr}, 60000}});
+axis<mode_kind> const kinds("mode", {{{"send_init", "MPI_Send_init"}, mode_kind::standard},
+                                     {{"bsend_init", "MPI_Bsend_init"}, mode_kind::buffered},
+                                     {{"ssend_init", "MPI_Ssend_init"}, mode_kind::synchronous},
+                                     {{"rsend_init", "MPI_Rsend_init"}, mode_kind::ready}});
+axis<bool> const starting("start", {{{"start", "MPI_Start, one by one"}, false}, {{"startall", "MPI_Startall"}, true}});
+axis<std::size_t> const lengths("ints", {{{"0", "empty"}, 0}, {{"5", "small"}, 5}, {{"60000", "large"}, 60000}});
 
 void start(test_run& mpi, bool all, std::vector<MPI_Request>& requests) {
     if (all) mpi.ok(MPI_Startall(static_cast<int>(requests.size()), requests.data()));
@@ -181,17 +178,15 @@ ASSAY_TEST(p2p, persistent_mixed, requirements{"p2p.persistent.plain_partner", "
 
 namespace {
 enum class cancelled { irecv, recv_init, any_source };
-axis<cancelled> const cancels("request",
-                              {{{"irecv", "", "MPI_Irecv", nullptr}, cancelled::irecv},
-                               {{"recv_init", "", "MPI_Recv_init", nullptr}, cancelled::recv_init},
-                               {{"any_source", "", "MPI_Irecv from MPI_ANY_SOURCE", nullptr}, cancelled::any_source}});
+axis<cancelled> const cancels("request", {{{"irecv", "MPI_Irecv"}, cancelled::irecv},
+                                          {{"recv_init", "MPI_Recv_init"}, cancelled::recv_init},
+                                          {{"any_source", "MPI_Irecv from MPI_ANY_SOURCE"}, cancelled::any_source}});
 enum class ending { wait, test, waitall, waitany, testsome };
-axis<ending> const endings("completion",
-                           {{{"wait", "", "MPI_Wait", nullptr}, ending::wait},
-                            {{"test", "", "MPI_Test until it is true", nullptr}, ending::test},
-                            {{"waitall", "", "MPI_Waitall", nullptr}, ending::waitall},
-                            {{"waitany", "", "MPI_Waitany", nullptr}, ending::waitany},
-                            {{"testsome", "", "MPI_Testsome until there is one", nullptr}, ending::testsome}});
+axis<ending> const endings("completion", {{{"wait", "MPI_Wait"}, ending::wait},
+                                          {{"test", "MPI_Test until it is true"}, ending::test},
+                                          {{"waitall", "MPI_Waitall"}, ending::waitall},
+                                          {{"waitany", "MPI_Waitany"}, ending::waitany},
+                                          {{"testsome", "MPI_Testsome until there is one"}, ending::testsome}});
 
 // Completes one request; returns MPI_Test_cancelled of its status.
 int end(test_run& mpi, ending how, MPI_Request& request, MPI_Status& status) {

@@ -12,19 +12,18 @@ using namespace assay::p2p;
 namespace {
 
 enum class call { probe, iprobe, mprobe, improbe };
-axis<call> const calls("call", {{{"probe", "", "MPI_Probe", nullptr}, call::probe},
-                                {{"iprobe", "", "MPI_Iprobe", nullptr}, call::iprobe},
-                                {{"mprobe", "", "MPI_Mprobe and MPI_Mrecv", nullptr}, call::mprobe},
-                                {{"improbe", "", "MPI_Improbe and MPI_Imrecv", nullptr}, call::improbe}});
+axis<call> const calls("call", {{{"probe", "MPI_Probe"}, call::probe},
+                                {{"iprobe", "MPI_Iprobe"}, call::iprobe},
+                                {{"mprobe", "MPI_Mprobe and MPI_Mrecv"}, call::mprobe},
+                                {{"improbe", "MPI_Improbe and MPI_Imrecv"}, call::improbe}});
 bool matches(call c) { return c == call::mprobe || c == call::improbe; }
 
-axis<std::size_t> const lengths("ints", {{{"3", "", "small messages", nullptr}, 3},
-                                         {{"40000", "", "large ones", nullptr}, 40000}});
+axis<std::size_t> const lengths("ints", {{{"3", "small messages"}, 3}, {{"40000", "large ones"}, 40000}});
 enum class who { given, any_source, any_tag, anything };
-axis<who> const wanted("wildcard", {{{"none", "", "source and tag given", nullptr}, who::given},
-                                    {{"source", "", "MPI_ANY_SOURCE", nullptr}, who::any_source},
-                                    {{"tag", "", "MPI_ANY_TAG", nullptr}, who::any_tag},
-                                    {{"both", "", "MPI_ANY_SOURCE and MPI_ANY_TAG", nullptr}, who::anything}});
+axis<who> const wanted("wildcard", {{{"none", "source and tag given"}, who::given},
+                                    {{"source", "MPI_ANY_SOURCE"}, who::any_source},
+                                    {{"tag", "MPI_ANY_TAG"}, who::any_tag},
+                                    {{"both", "MPI_ANY_SOURCE and MPI_ANY_TAG"}, who::anything}});
 
 // What a probe said; waits until there is a message.
 struct found {
@@ -221,18 +220,17 @@ enum class null_call {
     improbe
 };
 axis<null_call> const
-    null_calls("call",
-               {{{"sendrecv", "", "MPI_Sendrecv to and from nobody", nullptr}, null_call::sendrecv},
-                {{"sendrecv_from", "", "MPI_Sendrecv that only sends", nullptr}, null_call::sendrecv_from},
-                {{"sendrecv_to", "", "MPI_Sendrecv that only receives", nullptr}, null_call::sendrecv_to},
-                {{"sendrecv_replace", "", "MPI_Sendrecv_replace", nullptr}, null_call::replace},
-                {{"isendrecv", "", "MPI_Isendrecv", needs_procedures({"MPI_Isendrecv"})}, null_call::isendrecv},
-                {{"isendrecv_replace", "", "MPI_Isendrecv_replace", needs_procedures({"MPI_Isendrecv_replace"})},
-                 null_call::ireplace},
-                {{"probe", "", "MPI_Probe", nullptr}, null_call::probe},
-                {{"iprobe", "", "MPI_Iprobe", nullptr}, null_call::iprobe},
-                {{"mprobe", "", "MPI_Mprobe and MPI_Mrecv", nullptr}, null_call::mprobe},
-                {{"improbe", "", "MPI_Improbe and MPI_Imrecv", nullptr}, null_call::improbe}});
+    null_calls("call", {{{"sendrecv", "MPI_Sendrecv to and from nobody"}, null_call::sendrecv},
+                        {{"sendrecv_from", "MPI_Sendrecv that only sends"}, null_call::sendrecv_from},
+                        {{"sendrecv_to", "MPI_Sendrecv that only receives"}, null_call::sendrecv_to},
+                        {{"sendrecv_replace", "MPI_Sendrecv_replace"}, null_call::replace},
+                        {{"isendrecv", "MPI_Isendrecv", needs_procedures({"MPI_Isendrecv"})}, null_call::isendrecv},
+                        {{"isendrecv_replace", "MPI_Isendrecv_replace", needs_procedures({"MPI_Isendrecv_replace"})},
+                         null_call::ireplace},
+                        {{"probe", "MPI_Probe"}, null_call::probe},
+                        {{"iprobe", "MPI_Iprobe"}, null_call::iprobe},
+                        {{"mprobe", "MPI_Mprobe and MPI_Mrecv"}, null_call::mprobe},
+                        {{"improbe", "MPI_Improbe and MPI_Imrecv"}, null_call::improbe}});
 } // namespace
 
 ASSAY_TEST(p2p, proc_null_calls,

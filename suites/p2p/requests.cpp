@@ -20,11 +20,11 @@ namespace {
 axis<call> const& calls = completion_calls();
 
 enum class list { inactive, mixed, single };
-axis<list> const lists("list", {{{"inactive", "", "three requests that were never started", nullptr}, list::inactive},
-                                {{"mixed", "", "null and inactive requests", nullptr}, list::mixed}});
+axis<list> const lists("list", {{{"inactive", "three requests that were never started"}, list::inactive},
+                                {{"mixed", "null and inactive requests"}, list::mixed}});
 enum class kind { nonblocking, persistent };
-axis<kind> const kinds("request", {{{"irecv", "", "nonblocking", nullptr}, kind::nonblocking},
-                                   {{"recv_init", "", "persistent", nullptr}, kind::persistent}});
+axis<kind> const kinds("request", {{{"irecv", "nonblocking"}, kind::nonblocking},
+                                   {{"recv_init", "persistent"}, kind::persistent}});
 
 // Receives of the messages with tags 0 and 1, active or (persistent) started.
 MPI_Request receive(test_run& mpi, kind k, std::vector<int>& into, int from, int tag) {
@@ -493,15 +493,13 @@ ASSAY_TEST(p2p, requests_error,
 
 namespace {
 enum class freed { isend, issend, ibsend, send_init, irecv_cancelled, unused };
-axis<freed> const frees("request",
-                        {{{"isend", "", "an active MPI_Isend", nullptr}, freed::isend},
-                         {{"issend", "", "an active MPI_Issend", nullptr}, freed::issend},
-                         {{"ibsend", "", "an active MPI_Ibsend", nullptr}, freed::ibsend},
-                         {{"send_init", "", "a persistent send that was started", nullptr}, freed::send_init},
-                         {{"irecv_cancelled", "", "a receive that was cancelled", nullptr}, freed::irecv_cancelled},
-                         {{"unused", "", "a persistent send that was never started", nullptr}, freed::unused}});
-axis<std::size_t> const lengths("ints", {{{"5", "", "a small message", nullptr}, 5},
-                                         {{"100000", "", "a large one", nullptr}, 100000}});
+axis<freed> const frees("request", {{{"isend", "an active MPI_Isend"}, freed::isend},
+                                    {{"issend", "an active MPI_Issend"}, freed::issend},
+                                    {{"ibsend", "an active MPI_Ibsend"}, freed::ibsend},
+                                    {{"send_init", "a persistent send that was started"}, freed::send_init},
+                                    {{"irecv_cancelled", "a receive that was cancelled"}, freed::irecv_cancelled},
+                                    {{"unused", "a persistent send that was never started"}, freed::unused}});
+axis<std::size_t> const lengths("ints", {{{"5", "a small message"}, 5}, {{"100000", "a large one"}, 100000}});
 } // namespace
 
 ASSAY_TEST(p2p, request_free,
@@ -570,10 +568,10 @@ ASSAY_TEST(p2p, request_free,
 }
 
 namespace {
-axis<call> const many_calls("call", {{{"waitall", "", "MPI_Waitall", nullptr}, call::waitall},
-                                     {{"testall", "", "MPI_Testall", nullptr}, call::testall},
-                                     {{"waitsome", "", "MPI_Waitsome", nullptr}, call::waitsome},
-                                     {{"testsome", "", "MPI_Testsome", nullptr}, call::testsome}});
+axis<call> const many_calls("call", {{{"waitall", "MPI_Waitall"}, call::waitall},
+                                     {{"testall", "MPI_Testall"}, call::testall},
+                                     {{"waitsome", "MPI_Waitsome"}, call::waitsome},
+                                     {{"testsome", "MPI_Testsome"}, call::testsome}});
 } // namespace
 
 ASSAY_TEST(p2p, requests_many,

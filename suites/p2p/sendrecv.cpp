@@ -5,15 +5,15 @@ using namespace assay;
 
 namespace {
 enum class call { sendrecv, replace, isendrecv, ireplace };
-axis<call> const calls(
-    "call",
-    {{{"sendrecv", "Ring Sendrecv", "MPI_Sendrecv", nullptr}, call::sendrecv},
-     {{"sendrecv_replace", "", "MPI_Sendrecv_replace", nullptr}, call::replace},
-     {{"isendrecv", "", "MPI_Isendrecv, since MPI-4.0", needs_procedures({"MPI_Isendrecv"})}, call::isendrecv},
-     {{"isendrecv_replace", "", "MPI_Isendrecv_replace, since MPI-4.0", needs_procedures({"MPI_Isendrecv_replace"})},
-      call::ireplace}});
-axis<int> const directions("direction", {{{"right", "", "to the right, from the left", nullptr}, 1},
-                                         {{"left", "", "to the left, from the right", nullptr}, -1}});
+axis<call> const
+    calls("call",
+          {{value_info("sendrecv", "MPI_Sendrecv").in_thesis("Ring Sendrecv"), call::sendrecv},
+           {{"sendrecv_replace", "MPI_Sendrecv_replace"}, call::replace},
+           {{"isendrecv", "MPI_Isendrecv, since MPI-4.0", needs_procedures({"MPI_Isendrecv"})}, call::isendrecv},
+           {{"isendrecv_replace", "MPI_Isendrecv_replace, since MPI-4.0", needs_procedures({"MPI_Isendrecv_replace"})},
+            call::ireplace}});
+axis<int> const directions("direction", {{{"right", "to the right, from the left"}, 1},
+                                         {{"left", "to the left, from the right"}, -1}});
 } // namespace
 
 ASSAY_TEST(p2p, ring_sendrecv,

@@ -10,24 +10,22 @@ using namespace assay::p2p;
 namespace {
 
 enum class call { sendrecv, replace, isendrecv, ireplace };
-axis<call> const calls(
-    "call",
-    {{{"sendrecv", "", "MPI_Sendrecv", nullptr}, call::sendrecv},
-     {{"sendrecv_replace", "", "MPI_Sendrecv_replace", nullptr}, call::replace},
-     {{"isendrecv", "", "MPI_Isendrecv, since MPI-4.0", needs_procedures({"MPI_Isendrecv"})}, call::isendrecv},
-     {{"isendrecv_replace", "", "MPI_Isendrecv_replace, since MPI-4.0", needs_procedures({"MPI_Isendrecv_replace"})},
-      call::ireplace}});
+axis<call> const
+    calls("call",
+          {{{"sendrecv", "MPI_Sendrecv"}, call::sendrecv},
+           {{"sendrecv_replace", "MPI_Sendrecv_replace"}, call::replace},
+           {{"isendrecv", "MPI_Isendrecv, since MPI-4.0", needs_procedures({"MPI_Isendrecv"})}, call::isendrecv},
+           {{"isendrecv_replace", "MPI_Isendrecv_replace, since MPI-4.0", needs_procedures({"MPI_Isendrecv_replace"})},
+            call::ireplace}});
 enum class other_side { same, send, receive, probe };
-axis<other_side> const
-    sides("matched_by", {{{"same", "", "the same call", nullptr}, other_side::same},
-                         {{"recv", "", "MPI_Recv takes what it sends", nullptr}, other_side::receive},
-                         {{"send", "", "MPI_Isend sends what it receives", nullptr}, other_side::send},
-                         {{"probe", "", "MPI_Probe and MPI_Recv take what it sends", nullptr}, other_side::probe}});
-axis<std::size_t> const lengths("ints", {{{"0", "", "empty", nullptr}, 0},
-                                         {{"7", "", "small", nullptr}, 7},
-                                         {{"60000", "", "large", nullptr}, 60000}});
-axis<bool> const any_source("wildcard", {{{"none", "", "source and tag given", nullptr}, false},
-                                         {{"both", "", "MPI_ANY_SOURCE and MPI_ANY_TAG", nullptr}, true}});
+axis<other_side> const sides("matched_by",
+                             {{{"same", "the same call"}, other_side::same},
+                              {{"recv", "MPI_Recv takes what it sends"}, other_side::receive},
+                              {{"send", "MPI_Isend sends what it receives"}, other_side::send},
+                              {{"probe", "MPI_Probe and MPI_Recv take what it sends"}, other_side::probe}});
+axis<std::size_t> const lengths("ints", {{{"0", "empty"}, 0}, {{"7", "small"}, 7}, {{"60000", "large"}, 60000}});
+axis<bool> const any_source("wildcard", {{{"none", "source and tag given"}, false},
+                                         {{"both", "MPI_ANY_SOURCE and MPI_ANY_TAG"}, true}});
 
 } // namespace
 

@@ -20,12 +20,11 @@ struct update {
 };
 using kind = enum update::kind;
 axis<update> const
-    updates("access",
-            {{{"accumulate", "Accumulate", "MPI_Accumulate", nullptr}, {kind::accumulate, false}},
-             {{"get_accumulate", "", "MPI_Get_accumulate", nullptr}, {kind::get_accumulate, false}},
-             {{"fetch_and_op", "", "MPI_Fetch_and_op", nullptr}, {kind::fetch_and_op, false}},
-             {{"raccumulate", "", "MPI_Raccumulate and MPI_Wait", nullptr}, {kind::accumulate, true}},
-             {{"rget_accumulate", "", "MPI_Rget_accumulate and MPI_Wait", nullptr}, {kind::get_accumulate, true}}});
+    updates("access", {{value_info("accumulate", "MPI_Accumulate").in_thesis("Accumulate"), {kind::accumulate, false}},
+                       {{"get_accumulate", "MPI_Get_accumulate"}, {kind::get_accumulate, false}},
+                       {{"fetch_and_op", "MPI_Fetch_and_op"}, {kind::fetch_and_op, false}},
+                       {{"raccumulate", "MPI_Raccumulate and MPI_Wait"}, {kind::accumulate, true}},
+                       {{"rget_accumulate", "MPI_Rget_accumulate and MPI_Wait"}, {kind::get_accumulate, true}}});
 
 bool accumulates(operation const& op) { return op.for_accumulates(); }
 bool one_origin(shape s) { return s == shape::ring || s == shape::from_root; }

@@ -11,23 +11,21 @@ using namespace assay::rma;
 
 namespace {
 
-axis<int> const widths("bytes", {{{"1", "", "one byte on rank 0", nullptr}, 1},
-                                 {{"8", "", "8 bytes on rank 0", nullptr}, 8},
-                                 {{"24", "", "24 bytes on rank 0", nullptr}, 24},
-                                 {{"63", "", "63 bytes on rank 0", nullptr}, 63},
-                                 {{"4097", "", "4097 bytes on rank 0", nullptr}, 4097}});
+axis<int> const widths("bytes", {{{"1", "one byte on rank 0"}, 1},
+                                 {{"8", "8 bytes on rank 0"}, 8},
+                                 {{"24", "24 bytes on rank 0"}, 24},
+                                 {{"63", "63 bytes on rank 0"}, 63},
+                                 {{"4097", "4097 bytes on rank 0"}, 4097}});
 
 enum class spread { same, growing, every_second };
-axis<spread> const
-    spreads("sizes", {{{"same", "", "all ranks have as much", nullptr}, spread::same},
-                      {{"growing", "", "each rank has a byte more than the one before", nullptr}, spread::growing},
-                      {{"every_second", "", "ranks 1, 3, 5 … have no memory", nullptr}, spread::every_second}});
+axis<spread> const spreads("sizes", {{{"same", "all ranks have as much"}, spread::same},
+                                     {{"growing", "each rank has a byte more than the one before"}, spread::growing},
+                                     {{"every_second", "ranks 1, 3, 5 … have no memory"}, spread::every_second}});
 
 enum class maker { allocate, shared, apart };
-axis<maker> const
-    makers("memory", {{{"allocate", "", "MPI_Win_allocate", nullptr}, maker::allocate},
-                      {{"shared", "", "MPI_Win_allocate_shared", nullptr}, maker::shared},
-                      {{"apart", "", "MPI_Win_allocate_shared with alloc_shared_noncontig", nullptr}, maker::apart}});
+axis<maker> const makers("memory", {{{"allocate", "MPI_Win_allocate"}, maker::allocate},
+                                    {{"shared", "MPI_Win_allocate_shared"}, maker::shared},
+                                    {{"apart", "MPI_Win_allocate_shared with alloc_shared_noncontig"}, maker::apart}});
 
 std::size_t bytes_of(int rank, int width, spread how) {
     if (how == spread::every_second && rank % 2 == 1) return 0;

@@ -14,13 +14,13 @@ using namespace assay::rma;
 namespace {
 
 enum class fetch { fetch_and_op, get_accumulate, rget_accumulate };
-axis<fetch> const fetches("fetch", {{{"fetch_and_op", "", "MPI_Fetch_and_op", nullptr}, fetch::fetch_and_op},
-                                    {{"get_accumulate", "", "MPI_Get_accumulate", nullptr}, fetch::get_accumulate},
-                                    {{"rget_accumulate", "", "MPI_Rget_accumulate", nullptr}, fetch::rget_accumulate}});
+axis<fetch> const fetches("fetch", {{{"fetch_and_op", "MPI_Fetch_and_op"}, fetch::fetch_and_op},
+                                    {{"get_accumulate", "MPI_Get_accumulate"}, fetch::get_accumulate},
+                                    {{"rget_accumulate", "MPI_Rget_accumulate"}, fetch::rget_accumulate}});
 
 enum class hand { out, on };
-axis<hand> const ways("way", {{{"add_one", "", "MPI_SUM of one: every number is handed out once", nullptr}, hand::out},
-                              {{"exchange", "", "MPI_REPLACE: every value is handed on once", nullptr}, hand::on}});
+axis<hand> const ways("way", {{{"add_one", "MPI_SUM of one: every number is handed out once"}, hand::out},
+                              {{"exchange", "MPI_REPLACE: every value is handed on once"}, hand::on}});
 
 // Integers of at least two bytes that reductions are defined for (section 6.9.2).
 bool counter(datatype const& type) {
@@ -175,8 +175,8 @@ ASSAY_TEST(rma, fetch_and_op,
 
 namespace {
 enum class contest { equal, different };
-axis<contest> const contests("compare", {{{"equal", "", "with the value that is there first", nullptr}, contest::equal},
-                                         {{"different", "", "with another value", nullptr}, contest::different}});
+axis<contest> const contests("compare", {{{"equal", "with the value that is there first"}, contest::equal},
+                                         {{"different", "with another value"}, contest::different}});
 } // namespace
 
 ASSAY_TEST(rma, compare_and_swap, requirements{"rma.compare_and_swap", "rma.atomicity"},

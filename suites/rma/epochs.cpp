@@ -10,11 +10,10 @@ using namespace assay::rma;
 namespace {
 
 enum class next { same, fence, post, lock };
-axis<next> const then_axis("then",
-                           {{{"same", "", "the same synchronization three times", nullptr}, next::same},
-                            {{"fence", "", "MPI_Win_fence between two such epochs", nullptr}, next::fence},
-                            {{"post", "", "MPI_Win_post and so on between two such epochs", nullptr}, next::post},
-                            {{"lock", "", "MPI_Win_lock between two such epochs", nullptr}, next::lock}});
+axis<next> const then_axis("then", {{{"same", "the same synchronization three times"}, next::same},
+                                    {{"fence", "MPI_Win_fence between two such epochs"}, next::fence},
+                                    {{"post", "MPI_Win_post and so on between two such epochs"}, next::post},
+                                    {{"lock", "MPI_Win_lock between two such epochs"}, next::lock}});
 
 sync_way second(sync_way first, next then) {
     switch (then) {
@@ -68,9 +67,8 @@ ASSAY_TEST(rma, epochs, requirements{"rma.epochs", "rma.put.data", "rma.fence.as
 }
 
 namespace {
-axis<bool> const repeats("epochs",
-                         {{{"one", "", "one epoch", nullptr}, false},
-                          {{"more", "", "a second one, for locks an exclusive one, and a third", nullptr}, true}});
+axis<bool> const repeats("epochs", {{{"one", "one epoch"}, false},
+                                    {{"more", "a second one, for locks an exclusive one, and a third"}, true}});
 } // namespace
 
 // A test of its own with few cases: a library that gets this wrong hangs.

@@ -17,17 +17,16 @@ struct access_call {
     bool accumulates() const { return kind == kind::accumulate || kind == kind::get_accumulate; }
 };
 using kind = enum access_call::kind;
-axis<access_call> const accesses(
-    "access",
-    {{{"put", "Put", "MPI_Put", nullptr}, {kind::put, false}},
-     {{"get", "Get", "MPI_Get", nullptr}, {kind::get, false}},
-     {{"accumulate", "", "MPI_Accumulate with MPI_REPLACE", nullptr}, {kind::accumulate, false}},
-     {{"get_accumulate", "", "MPI_Get_accumulate with MPI_NO_OP", nullptr}, {kind::get_accumulate, false}},
-     {{"rput", "", "MPI_Rput and MPI_Wait", nullptr}, {kind::put, true}},
-     {{"rget", "", "MPI_Rget and MPI_Wait", nullptr}, {kind::get, true}},
-     {{"raccumulate", "", "MPI_Raccumulate with MPI_REPLACE, and MPI_Wait", nullptr}, {kind::accumulate, true}},
-     {{"rget_accumulate", "", "MPI_Rget_accumulate with MPI_NO_OP, and MPI_Wait", nullptr},
-      {kind::get_accumulate, true}}});
+axis<access_call> const
+    accesses("access",
+             {{value_info("put", "MPI_Put").in_thesis("Put"), {kind::put, false}},
+              {value_info("get", "MPI_Get").in_thesis("Get"), {kind::get, false}},
+              {{"accumulate", "MPI_Accumulate with MPI_REPLACE"}, {kind::accumulate, false}},
+              {{"get_accumulate", "MPI_Get_accumulate with MPI_NO_OP"}, {kind::get_accumulate, false}},
+              {{"rput", "MPI_Rput and MPI_Wait"}, {kind::put, true}},
+              {{"rget", "MPI_Rget and MPI_Wait"}, {kind::get, true}},
+              {{"raccumulate", "MPI_Raccumulate with MPI_REPLACE, and MPI_Wait"}, {kind::accumulate, true}},
+              {{"rget_accumulate", "MPI_Rget_accumulate with MPI_NO_OP, and MPI_Wait"}, {kind::get_accumulate, true}}});
 
 // The basic datatype that all data of a datatype consists of, if it is one that has this name and is not the same.
 datatype const* basic_of(datatype const& type) {
@@ -50,11 +49,10 @@ bool accumulable(datatype const& type) {
 // Origin and target of an access may have different datatypes with the same signature.
 enum class ends { same, basic_target, basic_origin };
 axis<ends> const
-    end_types("types", {{{"same", "", "origin and target have the datatype of the case", nullptr}, ends::same},
-                        {{"basic_target", "", "the target has the basic datatype that the other is made of", nullptr},
-                         ends::basic_target},
-                        {{"basic_origin", "", "the origin has the basic datatype that the other is made of", nullptr},
-                         ends::basic_origin}});
+    end_types("types",
+              {{{"same", "origin and target have the datatype of the case"}, ends::same},
+               {{"basic_target", "the target has the basic datatype that the other is made of"}, ends::basic_target},
+               {{"basic_origin", "the origin has the basic datatype that the other is made of"}, ends::basic_origin}});
 
 // One end of an access.
 struct access_end {

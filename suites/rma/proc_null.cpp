@@ -17,16 +17,16 @@ enum class call {
     raccumulate,
     rget_accumulate
 };
-axis<call> const calls("access", {{{"put", "", "MPI_Put", nullptr}, call::put},
-                                  {{"get", "", "MPI_Get", nullptr}, call::get},
-                                  {{"accumulate", "", "MPI_Accumulate", nullptr}, call::accumulate},
-                                  {{"get_accumulate", "", "MPI_Get_accumulate", nullptr}, call::get_accumulate},
-                                  {{"fetch_and_op", "", "MPI_Fetch_and_op", nullptr}, call::fetch_and_op},
-                                  {{"compare_and_swap", "", "MPI_Compare_and_swap", nullptr}, call::compare_and_swap},
-                                  {{"rput", "", "MPI_Rput", nullptr}, call::rput},
-                                  {{"rget", "", "MPI_Rget", nullptr}, call::rget},
-                                  {{"raccumulate", "", "MPI_Raccumulate", nullptr}, call::raccumulate},
-                                  {{"rget_accumulate", "", "MPI_Rget_accumulate", nullptr}, call::rget_accumulate}});
+axis<call> const calls("access", {{{"put", "MPI_Put"}, call::put},
+                                  {{"get", "MPI_Get"}, call::get},
+                                  {{"accumulate", "MPI_Accumulate"}, call::accumulate},
+                                  {{"get_accumulate", "MPI_Get_accumulate"}, call::get_accumulate},
+                                  {{"fetch_and_op", "MPI_Fetch_and_op"}, call::fetch_and_op},
+                                  {{"compare_and_swap", "MPI_Compare_and_swap"}, call::compare_and_swap},
+                                  {{"rput", "MPI_Rput"}, call::rput},
+                                  {{"rget", "MPI_Rget"}, call::rget},
+                                  {{"raccumulate", "MPI_Raccumulate"}, call::raccumulate},
+                                  {{"rget_accumulate", "MPI_Rget_accumulate"}, call::rget_accumulate}});
 bool has_request(call c) { return c >= call::rput; }
 bool single(call c) { return c == call::fetch_and_op || c == call::compare_and_swap; }
 } // namespace

@@ -49,25 +49,24 @@ void expect_shared_size(test_run& mpi, int rank, MPI_Aint found, MPI_Aint expect
 // ---- Windows
 
 axis<flavor> const& flavors() {
-    static axis<flavor> const axis(
-        "window", {{{"create", "", "MPI_Win_create", nullptr}, flavor::create},
-                   {{"allocate", "", "MPI_Win_allocate", nullptr}, flavor::allocate},
-                   {{"dynamic", "", "MPI_Win_create_dynamic and MPI_Win_attach", nullptr}, flavor::dynamic},
-                   {{"shared", "", "MPI_Win_allocate_shared", nullptr}, flavor::shared}});
+    static axis<flavor> const axis("window",
+                                   {{{"create", "MPI_Win_create"}, flavor::create},
+                                    {{"allocate", "MPI_Win_allocate"}, flavor::allocate},
+                                    {{"dynamic", "MPI_Win_create_dynamic and MPI_Win_attach"}, flavor::dynamic},
+                                    {{"shared", "MPI_Win_allocate_shared"}, flavor::shared}});
     return axis;
 }
 
 axis<unit> const& units() {
-    static axis<unit> const axis(
-        "unit", {{{"byte", "", "displacements are bytes", nullptr}, unit::byte},
-                 {{"extent", "", "displacements are extents of the datatype", nullptr}, unit::extent},
-                 {{"by_rank", "", "each rank has another unit: 1, 3, 5 … bytes", nullptr}, unit::by_rank}});
+    static axis<unit> const axis("unit", {{{"byte", "displacements are bytes"}, unit::byte},
+                                          {{"extent", "displacements are extents of the datatype"}, unit::extent},
+                                          {{"by_rank", "each rank has another unit: 1, 3, 5 … bytes"}, unit::by_rank}});
     return axis;
 }
 
 axis<bool> const& hints() {
-    static axis<bool> const axis("hints", {{{"none", "", "MPI_INFO_NULL", nullptr}, false},
-                                           {{"all", "", "an info object with every hint that holds", nullptr}, true}});
+    static axis<bool> const axis(
+        "hints", {{{"none", "MPI_INFO_NULL"}, false}, {{"all", "an info object with every hint that holds"}, true}});
     return axis;
 }
 
@@ -197,24 +196,19 @@ MPI_Info window::info() const {
 axis<sync_way> const& syncs() {
     static axis<sync_way> const axis(
         "sync",
-        {{{"fence", "Fence", "MPI_Win_fence on both sides of the accesses", nullptr}, sync_way::fence},
-         {{"fence_asserts", "", "MPI_Win_fence with every assertion that holds", nullptr}, sync_way::fence_asserts},
-         {{"post", "Post", "MPI_Win_post, start, complete, wait", nullptr}, sync_way::post},
-         {{"post_test", "", "the same, MPI_Win_test until true in place of MPI_Win_wait", nullptr},
-          sync_way::post_test},
-         {{"post_asserts", "", "the same, started with MPI_MODE_NOCHECK behind a barrier", nullptr},
-          sync_way::post_asserts},
-         {{"lock_exclusive", "Lock", "MPI_Win_lock, exclusive", nullptr}, sync_way::lock_exclusive},
-         {{"lock_shared", "", "MPI_Win_lock, shared", nullptr}, sync_way::lock_shared},
-         {{"lock_nocheck", "", "MPI_Win_lock, shared, with MPI_MODE_NOCHECK", nullptr}, sync_way::lock_nocheck},
-         {{"lock_flush", "", "MPI_Win_lock, shared, and MPI_Win_flush", nullptr}, sync_way::lock_flush},
-         {{"lock_flush_local", "", "MPI_Win_lock, shared, and MPI_Win_flush_local", nullptr},
-          sync_way::lock_flush_local},
-         {{"lock_all", "", "MPI_Win_lock_all", nullptr}, sync_way::lock_all},
-         {{"lock_all_flush", "", "MPI_Win_lock_all, MPI_Win_flush_all, MPI_Win_sync", nullptr},
-          sync_way::lock_all_flush},
-         {{"lock_all_flush_local", "", "the same, MPI_Win_flush_local_all first", nullptr},
-          sync_way::lock_all_flush_local}});
+        {{value_info("fence", "MPI_Win_fence on both sides of the accesses").in_thesis("Fence"), sync_way::fence},
+         {{"fence_asserts", "MPI_Win_fence with every assertion that holds"}, sync_way::fence_asserts},
+         {value_info("post", "MPI_Win_post, start, complete, wait").in_thesis("Post"), sync_way::post},
+         {{"post_test", "the same, MPI_Win_test until true in place of MPI_Win_wait"}, sync_way::post_test},
+         {{"post_asserts", "the same, started with MPI_MODE_NOCHECK behind a barrier"}, sync_way::post_asserts},
+         {value_info("lock_exclusive", "MPI_Win_lock, exclusive").in_thesis("Lock"), sync_way::lock_exclusive},
+         {{"lock_shared", "MPI_Win_lock, shared"}, sync_way::lock_shared},
+         {{"lock_nocheck", "MPI_Win_lock, shared, with MPI_MODE_NOCHECK"}, sync_way::lock_nocheck},
+         {{"lock_flush", "MPI_Win_lock, shared, and MPI_Win_flush"}, sync_way::lock_flush},
+         {{"lock_flush_local", "MPI_Win_lock, shared, and MPI_Win_flush_local"}, sync_way::lock_flush_local},
+         {{"lock_all", "MPI_Win_lock_all"}, sync_way::lock_all},
+         {{"lock_all_flush", "MPI_Win_lock_all, MPI_Win_flush_all, MPI_Win_sync"}, sync_way::lock_all_flush},
+         {{"lock_all_flush_local", "the same, MPI_Win_flush_local_all first"}, sync_way::lock_all_flush_local}});
     return axis;
 }
 
@@ -342,10 +336,10 @@ void barrier(test_run& mpi) {
 
 axis<shape> const& patterns() {
     static axis<shape> const axis(
-        "pattern", {{{"ring", "Ring", "each rank accesses its right neighbour", nullptr}, shape::ring},
-                    {{"alltoall", "", "each rank accesses every rank, itself too", nullptr}, shape::alltoall},
-                    {{"to_root", "", "each rank accesses rank 0", nullptr}, shape::to_root},
-                    {{"from_root", "", "rank 0 accesses each rank", nullptr}, shape::from_root}});
+        "pattern", {{value_info("ring", "each rank accesses its right neighbour").in_thesis("Ring"), shape::ring},
+                    {{"alltoall", "each rank accesses every rank, itself too"}, shape::alltoall},
+                    {{"to_root", "each rank accesses rank 0"}, shape::to_root},
+                    {{"from_root", "rank 0 accesses each rank"}, shape::from_root}});
     return axis;
 }
 

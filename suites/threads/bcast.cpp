@@ -5,8 +5,8 @@
 using namespace assay;
 
 namespace {
-axis<bool> const dups("dup", {{{"before", "", "duplicated before the threads start", nullptr}, false},
-                              {{"concurrent", "", "each thread duplicates, all at the same time", nullptr}, true}});
+axis<bool> const dups("dup", {{{"before", "duplicated before the threads start"}, false},
+                              {{"concurrent", "each thread duplicates, all at the same time"}, true}});
 constexpr int rounds = 3;
 } // namespace
 

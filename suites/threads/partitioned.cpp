@@ -9,10 +9,10 @@ using namespace assay;
 namespace {
 enum class cut { same, fewer, one, more };
 axis<cut> const cuts("receive_partitions",
-                     {{{"same", "", "as many partitions as on the sending side, one a thread", nullptr}, cut::same},
-                      {{"fewer", "", "half as many", nullptr}, cut::fewer},
-                      {{"one", "", "a single one", nullptr}, cut::one},
-                      {{"more", "", "twice as many", nullptr}, cut::more}});
+                     {{{"same", "as many partitions as on the sending side, one a thread"}, cut::same},
+                      {{"fewer", "half as many"}, cut::fewer},
+                      {{"one", "a single one"}, cut::one},
+                      {{"more", "twice as many"}, cut::more}});
 } // namespace
 
 ASSAY_TEST(threads, ring_partitioned,

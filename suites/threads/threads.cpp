@@ -7,15 +7,15 @@
 namespace assay::threads {
 
 axis<int> const& numbers() {
-    static axis<int> const axis("threads", {{{"2", "", "2 threads in each rank", nullptr}, 2},
-                                            {{"4", "", "4 threads in each rank", nullptr}, most}});
+    static axis<int> const axis("threads",
+                                {{{"2", "2 threads in each rank"}, 2}, {{"4", "4 threads in each rank"}, most}});
     return axis;
 }
 
 axis<bool> const& sharing() {
-    static axis<bool> const axis(
-        "sharing", {{{"shared", "", "one communicator for all threads of a rank, a tag for each", nullptr}, false},
-                    {{"own", "", "a communicator for each thread", nullptr}, true}});
+    static axis<bool> const axis("sharing",
+                                 {{{"shared", "one communicator for all threads of a rank, a tag for each"}, false},
+                                  {{"own", "a communicator for each thread"}, true}});
     return axis;
 }
 

@@ -46,44 +46,43 @@ int lower_factor(int n) {
 }
 
 using shape = grid (*)(int n); // of n processes at most
-axis<shape> const shapes("grid", {{{"line", "", "one dimension, two ends", nullptr},
+axis<shape> const shapes("grid", {{{"line", "one dimension, two ends"},
                                    [](int n) {
                                        return grid{{n}, {0}};
                                    }},
-                                  {{"ring", "", "one dimension, periodic", nullptr},
+                                  {{"ring", "one dimension, periodic"},
                                    [](int n) {
                                        return grid{{n}, {1}};
                                    }},
-                                  {{"plane", "", "two dimensions", nullptr},
+                                  {{"plane", "two dimensions"},
                                    [](int n) {
                                        return grid{{n / lower_factor(n), lower_factor(n)}, {0, 0}};
                                    }},
-                                  {{"torus", "", "two dimensions, both periodic", nullptr},
+                                  {{"torus", "two dimensions, both periodic"},
                                    [](int n) {
                                        return grid{{lower_factor(n), n / lower_factor(n)}, {1, 1}};
                                    }},
-                                  {{"cylinder", "", "two dimensions, the second one periodic", nullptr},
+                                  {{"cylinder", "two dimensions, the second one periodic"},
                                    [](int n) {
                                        return grid{{n / lower_factor(n), lower_factor(n)}, {0, 1}};
                                    }},
-                                  {{"flat", "", "three dimensions, the outer ones of length 1", nullptr},
+                                  {{"flat", "three dimensions, the outer ones of length 1"},
                                    [](int n) {
                                        return grid{{1, n, 1}, {1, 0, 0}};
                                    }},
-                                  {{"cube", "", "2 by 2 by 1, periodic at the first and last", nullptr},
+                                  {{"cube", "2 by 2 by 1, periodic at the first and last"},
                                    [](int n) {
                                        return n >= 4 ? grid{{2, 2, 1}, {1, 0, 1}} : grid{{1, n, 1}, {1, 1, 1}};
                                    }},
-                                  {{"smaller", "", "one process is left over", nullptr},
+                                  {{"smaller", "one process is left over"},
                                    [](int n) {
                                        return grid{{std::max(1, n - 1)}, {1}};
                                    }},
-                                  {{"zero", "", "no dimensions: a grid of one process", nullptr}, [](int) {
+                                  {{"zero", "no dimensions: a grid of one process"}, [](int) {
                                        return grid{{}, {}};
                                    }}});
 
-axis<int> const reorders("reorder",
-                         {{{"0", "", "ranks stay", nullptr}, 0}, {{"1", "", "ranks may change", nullptr}, 1}});
+axis<int> const reorders("reorder", {{{"0", "ranks stay"}, 0}, {{"1", "ranks may change"}, 1}});
 
 // No null pointer, not even for no dimensions.
 int const* address(std::vector<int> const& values) {
@@ -301,13 +300,12 @@ ASSAY_TEST(topology, none, requirements{"topology.topo_test.none", "topology.not
 namespace {
 enum class misuse { too_large, negative_dimensions, beyond_end, no_topology, direction, rank };
 axis<misuse> const
-    misuses("wrong",
-            {{{"too_large", "", "MPI_Cart_create of more processes than there are", nullptr}, misuse::too_large},
-             {{"negative_dimensions", "", "MPI_Cart_create of -1 dimensions", nullptr}, misuse::negative_dimensions},
-             {{"beyond_end", "", "MPI_Cart_rank beyond the end of a line", nullptr}, misuse::beyond_end},
-             {{"no_topology", "", "MPI_Cartdim_get of a communicator without topology", nullptr}, misuse::no_topology},
-             {{"direction", "", "MPI_Cart_shift in direction 1 of a line", nullptr}, misuse::direction},
-             {{"rank", "", "MPI_Cart_coords of a rank that is none", nullptr}, misuse::rank}});
+    misuses("wrong", {{{"too_large", "MPI_Cart_create of more processes than there are"}, misuse::too_large},
+                      {{"negative_dimensions", "MPI_Cart_create of -1 dimensions"}, misuse::negative_dimensions},
+                      {{"beyond_end", "MPI_Cart_rank beyond the end of a line"}, misuse::beyond_end},
+                      {{"no_topology", "MPI_Cartdim_get of a communicator without topology"}, misuse::no_topology},
+                      {{"direction", "MPI_Cart_shift in direction 1 of a line"}, misuse::direction},
+                      {{"rank", "MPI_Cart_coords of a rank that is none"}, misuse::rank}});
 } // namespace
 
 ASSAY_TEST(topology, cart_misuse,

@@ -25,10 +25,8 @@ std::vector<example> const& examples() {
     return all;
 }
 
-axis<int> const dimensions("dimensions", {{{"1", "", "one", nullptr}, 1},
-                                          {{"2", "", "two", nullptr}, 2},
-                                          {{"3", "", "three", nullptr}, 3},
-                                          {{"4", "", "four", nullptr}, 4}});
+axis<int> const dimensions("dimensions",
+                           {{{"1", "one"}, 1}, {{"2", "two"}, 2}, {{"3", "three"}, 3}, {{"4", "four"}, 4}});
 
 std::vector<int> create(test_run& mpi, int nodes, std::vector<int> dims) {
     dims.push_back(-7);
@@ -113,8 +111,8 @@ ASSAY_TEST(topology, dims_create,
 
 namespace {
 enum class misuse { no_multiple, negative };
-axis<misuse> const misuses("wrong", {{{"no_multiple", "", "7 nodes, one dimension of 3", nullptr}, misuse::no_multiple},
-                                     {{"negative", "", "a dimension of -1", nullptr}, misuse::negative}});
+axis<misuse> const misuses("wrong", {{{"no_multiple", "7 nodes, one dimension of 3"}, misuse::no_multiple},
+                                     {{"negative", "a dimension of -1"}, misuse::negative}});
 } // namespace
 
 ASSAY_TEST(topology, dims_misuse, requirements{"topology.dims_create.no_multiple", "topology.dims_create.negative"},

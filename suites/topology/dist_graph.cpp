@@ -19,58 +19,54 @@ using graph = std::vector<edge>; // in the order in which edges are given
 edge weighted(int from, int to) { return {from, to, (7 * from + 3 * to) % 11}; }
 
 using shape = graph (*)(int n);
-axis<shape> const shapes("graph",
-                         {{{"ring", "", "to the next process", nullptr},
-                           [](int n) {
-                               graph g;
-                               for (int i = 0; i < n; ++i) g.push_back(weighted(i, (i + 1) % n));
-                               return g;
-                           }},
-                          {{"both_ways", "", "to the next and the previous process", nullptr},
-                           [](int n) {
-                               graph g;
-                               for (int i = 0; i < n; ++i) {
-                                   g.push_back(weighted(i, (i + 1) % n));
-                                   g.push_back(weighted(i, (i + n - 1) % n));
-                               }
-                               return g;
-                           }},
-                          {{"all", "", "from everybody to everybody, oneself too, from the last to the first", nullptr},
-                           [](int n) {
-                               graph g;
-                               for (int i = n - 1; i >= 0; --i)
-                                   for (int k = n - 1; k >= 0; --k) g.push_back(weighted(i, k));
-                               return g;
-                           }},
-                          {{"several", "", "three edges between two processes, of two weights", nullptr},
-                           [](int n) {
-                               graph g;
-                               for (int i = 0; i < n; ++i)
-                                   for (int weight : {4, 1, 4}) g.push_back({i, (i + 1) % n, weight});
-                               return g;
-                           }},
-                          {{"star", "", "process 0 to all others: the others send nothing", nullptr},
-                           [](int n) {
-                               graph g;
-                               for (int i = 1; i < n; ++i) g.push_back(weighted(0, i));
-                               return g;
-                           }},
-                          {{"none", "", "no edges", nullptr}, [](int) { return graph{}; }}});
+axis<shape> const shapes("graph", {{{"ring", "to the next process"},
+                                    [](int n) {
+                                        graph g;
+                                        for (int i = 0; i < n; ++i) g.push_back(weighted(i, (i + 1) % n));
+                                        return g;
+                                    }},
+                                   {{"both_ways", "to the next and the previous process"},
+                                    [](int n) {
+                                        graph g;
+                                        for (int i = 0; i < n; ++i) {
+                                            g.push_back(weighted(i, (i + 1) % n));
+                                            g.push_back(weighted(i, (i + n - 1) % n));
+                                        }
+                                        return g;
+                                    }},
+                                   {{"all", "from everybody to everybody, oneself too, from the last to the first"},
+                                    [](int n) {
+                                        graph g;
+                                        for (int i = n - 1; i >= 0; --i)
+                                            for (int k = n - 1; k >= 0; --k) g.push_back(weighted(i, k));
+                                        return g;
+                                    }},
+                                   {{"several", "three edges between two processes, of two weights"},
+                                    [](int n) {
+                                        graph g;
+                                        for (int i = 0; i < n; ++i)
+                                            for (int weight : {4, 1, 4}) g.push_back({i, (i + 1) % n, weight});
+                                        return g;
+                                    }},
+                                   {{"star", "process 0 to all others: the others send nothing"},
+                                    [](int n) {
+                                        graph g;
+                                        for (int i = 1; i < n; ++i) g.push_back(weighted(0, i));
+                                        return g;
+                                    }},
+                                   {{"none", "no edges"}, [](int) { return graph{}; }}});
 
 enum class maker { adjacent, by_source, by_destination, by_rank_0, scattered };
-axis<maker> const
-    makers("by",
-           {{{"adjacent", "", "MPI_Dist_graph_create_adjacent", nullptr}, maker::adjacent},
-            {{"source", "", "MPI_Dist_graph_create, the source gives the edge", nullptr}, maker::by_source},
-            {{"destination", "", "MPI_Dist_graph_create, the destination gives it", nullptr}, maker::by_destination},
-            {{"rank_0", "", "MPI_Dist_graph_create, rank 0 gives all", nullptr}, maker::by_rank_0},
-            {{"scattered", "", "MPI_Dist_graph_create, edges by turns, each source as often as it has edges", nullptr},
-             maker::scattered}});
+axis<maker> const makers("by",
+                         {{{"adjacent", "MPI_Dist_graph_create_adjacent"}, maker::adjacent},
+                          {{"source", "MPI_Dist_graph_create, the source gives the edge"}, maker::by_source},
+                          {{"destination", "MPI_Dist_graph_create, the destination gives it"}, maker::by_destination},
+                          {{"rank_0", "MPI_Dist_graph_create, rank 0 gives all"}, maker::by_rank_0},
+                          {{"scattered", "MPI_Dist_graph_create, edges by turns, each source as often as it has edges"},
+                           maker::scattered}});
 
-axis<bool> const weights("weights",
-                         {{{"no", "", "MPI_UNWEIGHTED", nullptr}, false}, {{"yes", "", "weighted", nullptr}, true}});
-axis<int> const reorders("reorder",
-                         {{{"0", "", "ranks stay", nullptr}, 0}, {{"1", "", "ranks may change", nullptr}, 1}});
+axis<bool> const weights("weights", {{{"no", "MPI_UNWEIGHTED"}, false}, {{"yes", "weighted"}, true}});
+axis<int> const reorders("reorder", {{{"0", "ranks stay"}, 0}, {{"1", "ranks may change"}, 1}});
 
 // The arrays of one direction of a process, in the order of the graph.
 struct side {

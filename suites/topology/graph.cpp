@@ -14,32 +14,32 @@ namespace {
 using graph = std::vector<std::vector<int>>; // the neighbours of each node
 
 using shape = graph (*)(int n);
-axis<shape> const shapes("graph", {{{"ring", "", "the previous and the next node", nullptr},
+axis<shape> const shapes("graph", {{{"ring", "the previous and the next node"},
                                     [](int n) {
                                         graph g;
                                         for (int i = 0; i < n; ++i) g.push_back({(i + n - 1) % n, (i + 1) % n});
                                         return g;
                                     }},
-                                   {{"star", "", "all others know node 0; it knows nobody", nullptr},
+                                   {{"star", "all others know node 0; it knows nobody"},
                                     [](int n) {
                                         graph g(1);
                                         for (int i = 1; i < n; ++i) g.push_back({0});
                                         return g;
                                     }},
-                                   {{"loops", "", "each node is its own neighbour", nullptr},
+                                   {{"loops", "each node is its own neighbour"},
                                     [](int n) {
                                         graph g;
                                         for (int i = 0; i < n; ++i) g.push_back({i});
                                         return g;
                                     }},
-                                   {{"several", "", "several edges between two nodes, not in order", nullptr},
+                                   {{"several", "several edges between two nodes, not in order"},
                                     [](int n) {
                                         graph g;
                                         for (int i = 0; i < n; ++i)
                                             g.push_back({(i + 1) % n, 0, (i + 1) % n, n - 1, 0});
                                         return g;
                                     }},
-                                   {{"uneven", "", "node i has i neighbours", nullptr},
+                                   {{"uneven", "node i has i neighbours"},
                                     [](int n) {
                                         graph g;
                                         for (int i = 0; i < n; ++i) {
@@ -48,19 +48,18 @@ axis<shape> const shapes("graph", {{{"ring", "", "the previous and the next node
                                         }
                                         return g;
                                     }},
-                                   {{"no_edges", "", "nodes without neighbours", nullptr},
+                                   {{"no_edges", "nodes without neighbours"},
                                     [](int n) { return graph(static_cast<std::size_t>(n)); }},
-                                   {{"smaller", "", "one process is left over", nullptr},
+                                   {{"smaller", "one process is left over"},
                                     [](int n) {
                                         graph g;
                                         int const m = std::max(1, n - 1);
                                         for (int i = 0; i < m; ++i) g.push_back({m - 1 - i});
                                         return g;
                                     }},
-                                   {{"empty", "", "no nodes at all", nullptr}, [](int) { return graph{}; }}});
+                                   {{"empty", "no nodes at all"}, [](int) { return graph{}; }}});
 
-axis<int> const reorders("reorder",
-                         {{{"0", "", "ranks stay", nullptr}, 0}, {{"1", "", "ranks may change", nullptr}, 1}});
+axis<int> const reorders("reorder", {{{"0", "ranks stay"}, 0}, {{"1", "ranks may change"}, 1}});
 
 // The arguments of MPI_Graph_create; each array has a poisoned entry behind its end.
 struct arrays {
@@ -172,11 +171,10 @@ ASSAY_TEST(topology, graph_map, requirements{"topology.graph_map"},
 
 namespace {
 enum class misuse { too_large, edge, node, cart_query };
-axis<misuse> const misuses("wrong",
-                           {{{"too_large", "", "more nodes than processes", nullptr}, misuse::too_large},
-                            {{"edge", "", "an edge to a node that is none", nullptr}, misuse::edge},
-                            {{"node", "", "MPI_Graph_neighbors_count of a node that is none", nullptr}, misuse::node},
-                            {{"cart_query", "", "MPI_Cartdim_get of a graph", nullptr}, misuse::cart_query}});
+axis<misuse> const misuses("wrong", {{{"too_large", "more nodes than processes"}, misuse::too_large},
+                                     {{"edge", "an edge to a node that is none"}, misuse::edge},
+                                     {{"node", "MPI_Graph_neighbors_count of a node that is none"}, misuse::node},
+                                     {{"cart_query", "MPI_Cartdim_get of a graph"}, misuse::cart_query}});
 } // namespace
 
 ASSAY_TEST(topology, graph_misuse,

@@ -59,34 +59,31 @@ struct flags_of {
     std::uint32_t bits;
 };
 axis<flags_of> const& send_flags() {
-    static axis<flags_of> const axis("flags",
-                                     {{{"none", "", "as UCX chooses", nullptr}, {0}},
-                                      {{"eager", "", "UCP_AM_SEND_FLAG_EAGER", nullptr}, {UCP_AM_SEND_FLAG_EAGER}},
-                                      {{"rndv", "", "UCP_AM_SEND_FLAG_RNDV", nullptr}, {UCP_AM_SEND_FLAG_RNDV}}});
+    static axis<flags_of> const axis("flags", {{{"none", "as UCX chooses"}, {0}},
+                                               {{"eager", "UCP_AM_SEND_FLAG_EAGER"}, {UCP_AM_SEND_FLAG_EAGER}},
+                                               {{"rndv", "UCP_AM_SEND_FLAG_RNDV"}, {UCP_AM_SEND_FLAG_RNDV}}});
     return axis;
 }
 
 axis<flags_of> const& handler_flags() {
-    static axis<flags_of> const axis(
-        "handler", {{{"plain", "", "no flags", nullptr}, {0}},
-                    {{"whole", "", "UCP_AM_FLAG_WHOLE_MSG", nullptr}, {UCP_AM_FLAG_WHOLE_MSG}},
-                    {{"persistent", "", "UCP_AM_FLAG_PERSISTENT_DATA", nullptr}, {UCP_AM_FLAG_PERSISTENT_DATA}}});
+    static axis<flags_of> const axis("handler",
+                                     {{{"plain", "no flags"}, {0}},
+                                      {{"whole", "UCP_AM_FLAG_WHOLE_MSG"}, {UCP_AM_FLAG_WHOLE_MSG}},
+                                      {{"persistent", "UCP_AM_FLAG_PERSISTENT_DATA"}, {UCP_AM_FLAG_PERSISTENT_DATA}}});
     return axis;
 }
 
 axis<std::size_t> const& headers() {
-    static axis<std::size_t> const axis("header", {{{"none", "", "no header", nullptr}, 0},
-                                                   {{"short", "", "8 bytes", nullptr}, 8},
-                                                   {{"long", "", "200 bytes", nullptr}, 200}});
+    static axis<std::size_t> const axis(
+        "header", {{{"none", "no header"}, 0}, {{"short", "8 bytes"}, 8}, {{"long", "200 bytes"}, 200}});
     return axis;
 }
 
 enum class take { copy, receive };
 axis<take> const& takes() {
     static axis<take> const axis(
-        "take",
-        {{{"in_place", "", "data that persist are read where they are: ucp_am_data_release", nullptr}, take::copy},
-         {{"receive", "", "ucp_am_recv_data_nbx", nullptr}, take::receive}});
+        "take", {{{"in_place", "data that persist are read where they are: ucp_am_data_release"}, take::copy},
+                 {{"receive", "ucp_am_recv_data_nbx"}, take::receive}});
     return axis;
 }
 

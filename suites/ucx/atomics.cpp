@@ -13,26 +13,25 @@ using namespace assay::ucx;
 namespace {
 
 axis<std::size_t> const& widths() {
-    static axis<std::size_t> const axis(
-        "type", {{{"uint32", "", "UCP_FEATURE_AMO32", nullptr}, 4}, {{"uint64", "", "UCP_FEATURE_AMO64", nullptr}, 8}});
+    static axis<std::size_t> const axis("type",
+                                        {{{"uint32", "UCP_FEATURE_AMO32"}, 4}, {{"uint64", "UCP_FEATURE_AMO64"}, 8}});
     return axis;
 }
 
 axis<ucp_atomic_op_t> const& operators() {
-    static axis<ucp_atomic_op_t> const axis("op",
-                                            {{{"add", "", "UCP_ATOMIC_OP_ADD", nullptr}, UCP_ATOMIC_OP_ADD},
-                                             {{"and", "", "UCP_ATOMIC_OP_AND", nullptr}, UCP_ATOMIC_OP_AND},
-                                             {{"or", "", "UCP_ATOMIC_OP_OR", nullptr}, UCP_ATOMIC_OP_OR},
-                                             {{"xor", "", "UCP_ATOMIC_OP_XOR", nullptr}, UCP_ATOMIC_OP_XOR},
-                                             {{"swap", "", "UCP_ATOMIC_OP_SWAP", nullptr}, UCP_ATOMIC_OP_SWAP},
-                                             {{"cswap", "", "UCP_ATOMIC_OP_CSWAP", nullptr}, UCP_ATOMIC_OP_CSWAP}});
+    static axis<ucp_atomic_op_t> const axis("op", {{{"add", "UCP_ATOMIC_OP_ADD"}, UCP_ATOMIC_OP_ADD},
+                                                   {{"and", "UCP_ATOMIC_OP_AND"}, UCP_ATOMIC_OP_AND},
+                                                   {{"or", "UCP_ATOMIC_OP_OR"}, UCP_ATOMIC_OP_OR},
+                                                   {{"xor", "UCP_ATOMIC_OP_XOR"}, UCP_ATOMIC_OP_XOR},
+                                                   {{"swap", "UCP_ATOMIC_OP_SWAP"}, UCP_ATOMIC_OP_SWAP},
+                                                   {{"cswap", "UCP_ATOMIC_OP_CSWAP"}, UCP_ATOMIC_OP_CSWAP}});
     return axis;
 }
 bool only_fetches(ucp_atomic_op_t op) { return op == UCP_ATOMIC_OP_SWAP || op == UCP_ATOMIC_OP_CSWAP; }
 
 axis<bool> const& fetches() {
-    static axis<bool> const axis("fetch", {{{"no", "", "without reply_buffer", nullptr}, false},
-                                           {{"yes", "", "with reply_buffer", nullptr}, true}});
+    static axis<bool> const axis("fetch",
+                                 {{{"no", "without reply_buffer"}, false}, {{"yes", "with reply_buffer"}, true}});
     return axis;
 }
 

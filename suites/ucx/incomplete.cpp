@@ -15,11 +15,10 @@ struct overrun {
     std::size_t sent, room;
 };
 axis<overrun> const& overruns() {
-    static axis<overrun> const axis("overrun",
-                                    {{{"one_byte", "", "18 bytes where 17 fit", nullptr}, {18, 17}},
-                                     {{"no_room", "", "5 bytes where none fit", nullptr}, {5, 0}},
-                                     {{"half", "", "8,192 bytes where 4,096 fit", nullptr}, {8192, 4096}},
-                                     {{"long", "", "200,000 bytes where 100 fit", nullptr}, {200'000, 100}}});
+    static axis<overrun> const axis("overrun", {{{"one_byte", "18 bytes where 17 fit"}, {18, 17}},
+                                                {{"no_room", "5 bytes where none fit"}, {5, 0}},
+                                                {{"half", "8,192 bytes where 4,096 fit"}, {8192, 4096}},
+                                                {{"long", "200,000 bytes where 100 fit"}, {200'000, 100}}});
     return axis;
 }
 

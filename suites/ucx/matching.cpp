@@ -13,10 +13,9 @@ namespace {
 
 enum class posting { before, after, between };
 axis<posting> const& postings() {
-    static axis<posting> const axis("posted",
-                                    {{{"before", "", "receives come before the sends", nullptr}, posting::before},
-                                     {{"after", "", "sends come before the receives", nullptr}, posting::after},
-                                     {{"between", "", "half of the receives come before", nullptr}, posting::between}});
+    static axis<posting> const axis("posted", {{{"before", "receives come before the sends"}, posting::before},
+                                               {{"after", "sends come before the receives"}, posting::after},
+                                               {{"between", "half of the receives come before"}, posting::between}});
     return axis;
 }
 
@@ -24,12 +23,12 @@ struct bits {
     ucp_tag_t tag, mask;
 };
 axis<bits> const& masks() {
-    static axis<bits> const axis(
-        "mask", {{{"none", "", "no bit counts", nullptr}, {0, any_bits}},
-                 {{"low", "", "the lower 32 bits count", nullptr}, {0x12345678, 0xffffffff}},
-                 {{"high", "", "the upper 32 bits count", nullptr}, {0x7654321000000000, 0xffffffff00000000}},
-                 {{"one", "", "one bit counts, the highest", nullptr}, {0, ucp_tag_t{1} << 63}},
-                 {{"all", "", "every bit counts", nullptr}, {0x7654321012345678, all_bits}}});
+    static axis<bits> const axis("mask",
+                                 {{{"none", "no bit counts"}, {0, any_bits}},
+                                  {{"low", "the lower 32 bits count"}, {0x12345678, 0xffffffff}},
+                                  {{"high", "the upper 32 bits count"}, {0x7654321000000000, 0xffffffff00000000}},
+                                  {{"one", "one bit counts, the highest"}, {0, ucp_tag_t{1} << 63}},
+                                  {{"all", "every bit counts"}, {0x7654321012345678, all_bits}}});
     return axis;
 }
 constexpr ucp_tag_t whole = 0x7654321012345678; // of the message that each of the masks lets through

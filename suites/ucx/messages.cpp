@@ -5,19 +5,18 @@
 namespace assay::ucx {
 
 axis<send_call> const& send_calls() {
-    static axis<send_call> const axis("mode", {{{"send", "", "ucp_tag_send_nbx", nullptr}, send_call::send},
-                                               {{"send_sync", "", "ucp_tag_send_sync_nbx", nullptr}, send_call::sync}});
+    static axis<send_call> const axis("mode", {{{"send", "ucp_tag_send_nbx"}, send_call::send},
+                                               {{"send_sync", "ucp_tag_send_sync_nbx"}, send_call::sync}});
     return axis;
 }
 
 axis<settings> const& protocols() {
     static axis<settings> const axis(
-        "protocol",
-        {{{"default", "", "as UCX chooses", nullptr}, {}},
-         {{"eager", "", "RNDV_THRESH=inf", nullptr}, {{"RNDV_THRESH", "inf"}}},
-         {{"rndv", "", "RNDV_THRESH=0", nullptr}, {{"RNDV_THRESH", "0"}}},
-         {{"rndv_get", "", "RNDV_SCHEME=get_zcopy", nullptr}, {{"RNDV_THRESH", "0"}, {"RNDV_SCHEME", "get_zcopy"}}},
-         {{"rndv_put", "", "RNDV_SCHEME=put_zcopy", nullptr}, {{"RNDV_THRESH", "0"}, {"RNDV_SCHEME", "put_zcopy"}}}});
+        "protocol", {{{"default", "as UCX chooses"}, {}},
+                     {{"eager", "RNDV_THRESH=inf"}, {{"RNDV_THRESH", "inf"}}},
+                     {{"rndv", "RNDV_THRESH=0"}, {{"RNDV_THRESH", "0"}}},
+                     {{"rndv_get", "RNDV_SCHEME=get_zcopy"}, {{"RNDV_THRESH", "0"}, {"RNDV_SCHEME", "get_zcopy"}}},
+                     {{"rndv_put", "RNDV_SCHEME=put_zcopy"}, {{"RNDV_THRESH", "0"}, {"RNDV_SCHEME", "put_zcopy"}}}});
     return axis;
 }
 
@@ -29,10 +28,9 @@ wish with_protocol(std::uint64_t features, settings const& protocol) {
 }
 
 axis<shape> const& shapes() {
-    static axis<shape> const axis(
-        "layout", {{{"bytes", "", "ucp_dt_make_contig(1), which is the default", nullptr}, shape::bytes},
-                   {{"elements", "", "one element: ucp_dt_make_contig(size)", nullptr}, shape::elements},
-                   {{"pieces", "", "ucp_dt_make_iov()", nullptr}, shape::pieces}});
+    static axis<shape> const axis("layout", {{{"bytes", "ucp_dt_make_contig(1), which is the default"}, shape::bytes},
+                                             {{"elements", "one element: ucp_dt_make_contig(size)"}, shape::elements},
+                                             {{"pieces", "ucp_dt_make_iov()"}, shape::pieces}});
     return axis;
 }
 

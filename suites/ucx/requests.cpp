@@ -12,14 +12,13 @@ namespace {
 
 enum class call { tag_send, tag_receive, stream_send, stream_receive, put, get, flush };
 axis<call> const& calls() {
-    static axis<call> const axis("call",
-                                 {{{"tag_send", "", "ucp_tag_send_nbx", nullptr}, call::tag_send},
-                                  {{"tag_receive", "", "ucp_tag_recv_nbx", nullptr}, call::tag_receive},
-                                  {{"stream_send", "", "ucp_stream_send_nbx", nullptr}, call::stream_send},
-                                  {{"stream_receive", "", "ucp_stream_recv_nbx", nullptr}, call::stream_receive},
-                                  {{"put", "", "ucp_put_nbx", nullptr}, call::put},
-                                  {{"get", "", "ucp_get_nbx", nullptr}, call::get},
-                                  {{"flush", "", "ucp_worker_flush_nbx", nullptr}, call::flush}});
+    static axis<call> const axis("call", {{{"tag_send", "ucp_tag_send_nbx"}, call::tag_send},
+                                          {{"tag_receive", "ucp_tag_recv_nbx"}, call::tag_receive},
+                                          {{"stream_send", "ucp_stream_send_nbx"}, call::stream_send},
+                                          {{"stream_receive", "ucp_stream_recv_nbx"}, call::stream_receive},
+                                          {{"put", "ucp_put_nbx"}, call::put},
+                                          {{"get", "ucp_get_nbx"}, call::get},
+                                          {{"flush", "ucp_worker_flush_nbx"}, call::flush}});
     return axis;
 }
 

@@ -63,8 +63,8 @@ struct window {
 
 enum class call { nbx, nbi };
 axis<call> const& calls() {
-    static axis<call> const axis("mode", {{{"nbx", "", "ucp_put_nbx, ucp_get_nbx", nullptr}, call::nbx},
-                                          {{"nbi", "", "ucp_put_nbi, ucp_get_nbi", nullptr}, call::nbi}});
+    static axis<call> const axis(
+        "mode", {{{"nbx", "ucp_put_nbx, ucp_get_nbx"}, call::nbx}, {{"nbi", "ucp_put_nbi, ucp_get_nbi"}, call::nbi}});
     return axis;
 }
 
@@ -259,13 +259,13 @@ struct mistake {
 };
 axis<mistake> const& mistakes() {
     static axis<mistake> const axis(
-        "mistake", {{{"nothing", "", "neither an address nor UCP_MEM_MAP_ALLOCATE", nullptr}, {0, false, true}},
-                    {{"fixed", "", "UCP_MEM_MAP_FIXED alone", nullptr}, {UCP_MEM_MAP_FIXED, false, true}},
-                    {{"fixed_nowhere", "", "UCP_MEM_MAP_ALLOCATE and UCP_MEM_MAP_FIXED without an address", nullptr},
+        "mistake", {{{"nothing", "neither an address nor UCP_MEM_MAP_ALLOCATE"}, {0, false, true}},
+                    {{"fixed", "UCP_MEM_MAP_FIXED alone"}, {UCP_MEM_MAP_FIXED, false, true}},
+                    {{"fixed_nowhere", "UCP_MEM_MAP_ALLOCATE and UCP_MEM_MAP_FIXED without an address"},
                      {UCP_MEM_MAP_ALLOCATE | UCP_MEM_MAP_FIXED, false, true}},
-                    {{"fixed_register", "", "UCP_MEM_MAP_FIXED with an address, not to be allocated", nullptr},
+                    {{"fixed_register", "UCP_MEM_MAP_FIXED with an address, not to be allocated"},
                      {UCP_MEM_MAP_FIXED, true, true}},
-                    {{"no_length", "", "no length", nullptr}, {UCP_MEM_MAP_ALLOCATE, false, false}}});
+                    {{"no_length", "no length"}, {UCP_MEM_MAP_ALLOCATE, false, false}}});
     return axis;
 }
 

@@ -30,17 +30,17 @@ struct piece {
     std::size_t count;
 };
 axis<piece> const& pieces() {
-    static axis<piece> const axis("piece", {{{"byte", "", "one byte", nullptr}, {1, 1}},
-                                            {{"bytes", "", "700 bytes", nullptr}, {1, 700}},
-                                            {{"element", "", "one element of 8 bytes", nullptr}, {8, 1}},
-                                            {{"elements", "", "100 elements of 8 bytes", nullptr}, {8, 100}},
-                                            {{"all", "", "all elements of 8 bytes at once", nullptr}, {8, 4000}}});
+    static axis<piece> const axis("piece", {{{"byte", "one byte"}, {1, 1}},
+                                            {{"bytes", "700 bytes"}, {1, 700}},
+                                            {{"element", "one element of 8 bytes"}, {8, 1}},
+                                            {{"elements", "100 elements of 8 bytes"}, {8, 100}},
+                                            {{"all", "all elements of 8 bytes at once"}, {8, 4000}}});
     return axis;
 }
 
 axis<bool> const& wait_all() {
-    static axis<bool> const axis("flags", {{{"none", "", "as much as there is", nullptr}, false},
-                                           {{"wait_all", "", "UCP_STREAM_RECV_FLAG_WAITALL", nullptr}, true}});
+    static axis<bool> const axis(
+        "flags", {{{"none", "as much as there is"}, false}, {{"wait_all", "UCP_STREAM_RECV_FLAG_WAITALL"}, true}});
     return axis;
 }
 

@@ -32,7 +32,7 @@ std::string absent(std::string const& name) {
 }
 
 axis<transport>::entry entry(char const* name, char const* note, transport it) {
-    return {{name, "", note, [needs = it.needs](job const&) { return absent(needs); }}, std::move(it)};
+    return {{name, note, [needs = it.needs](job const&) { return absent(needs); }}, std::move(it)};
 }
 
 } // namespace

@@ -26,9 +26,8 @@ wish with_wakeup() {
 
 enum class way { descriptor, wait };
 axis<way> const& ways() {
-    static axis<way> const axis("wait",
-                                {{{"fd", "", "ucp_worker_get_efd, ucp_worker_arm, poll", nullptr}, way::descriptor},
-                                 {{"wait", "", "ucp_worker_wait", nullptr}, way::wait}});
+    static axis<way> const axis("wait", {{{"fd", "ucp_worker_get_efd, ucp_worker_arm, poll"}, way::descriptor},
+                                         {{"wait", "ucp_worker_wait"}, way::wait}});
     return axis;
 }
 

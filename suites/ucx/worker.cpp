@@ -35,11 +35,11 @@ void on_failure(void* argument, ucp_ep_h ep, ucs_status_t status) {
 } // namespace
 
 axis<completion> const& completions() {
-    static axis<completion> const axis(
-        "completion", {{{"poll", "", "ucp_request_check_status", nullptr}, completion::poll},
-                       {{"callback", "", "UCP_OP_ATTR_FIELD_CALLBACK", nullptr}, completion::callback},
-                       {{"never_at_once", "", "UCP_OP_ATTR_FLAG_NO_IMM_CMPL", nullptr}, completion::never_at_once},
-                       {{"own_memory", "", "UCP_OP_ATTR_FIELD_REQUEST", nullptr}, completion::own_memory}});
+    static axis<completion> const axis("completion",
+                                       {{{"poll", "ucp_request_check_status"}, completion::poll},
+                                        {{"callback", "UCP_OP_ATTR_FIELD_CALLBACK"}, completion::callback},
+                                        {{"never_at_once", "UCP_OP_ATTR_FLAG_NO_IMM_CMPL"}, completion::never_at_once},
+                                        {{"own_memory", "UCP_OP_ATTR_FIELD_REQUEST"}, completion::own_memory}});
     return axis;
 }
 

@@ -20,7 +20,7 @@ namespace {
 
 std::vector<axis<int>::entry> two_thousand() {
     std::vector<axis<int>::entry> entries;
-    for (int i = 0; i < 2000; ++i) entries.push_back({{fmt::format("{:04}", i), "", "a case", nullptr}, i});
+    for (int i = 0; i < 2000; ++i) entries.push_back({{fmt::format("{:04}", i), "a case"}, i});
     return entries;
 }
 axis<int> const numbers("number", two_thousand());
@@ -119,12 +119,12 @@ ASSAY_TEST(blame, world, requirements{"p2p.send.data"}, over(only_comm("world"))
 // Jobs of one case (framework/mpi/own_job.hpp): the runner tells an end that was announced from one that was not.
 namespace {
 enum class ending { in_peace, aborts, ignores, crashes, crashes_early, hangs };
-axis<ending> const endings("ending", {{{"in_peace", "", "nothing ends it", nullptr}, ending::in_peace},
-                                      {{"aborts", "", "announced, and so it is", nullptr}, ending::aborts},
-                                      {{"ignores", "", "announced, and nothing comes", nullptr}, ending::ignores},
-                                      {{"crashes", "", "announced, and it crashes", nullptr}, ending::crashes},
-                                      {{"crashes_early", "", "not announced", nullptr}, ending::crashes_early},
-                                      {{"hangs", "", "announced, and it hangs", nullptr}, ending::hangs}});
+axis<ending> const endings("ending", {{{"in_peace", "nothing ends it"}, ending::in_peace},
+                                      {{"aborts", "announced, and so it is"}, ending::aborts},
+                                      {{"ignores", "announced, and nothing comes"}, ending::ignores},
+                                      {{"crashes", "announced, and it crashes"}, ending::crashes},
+                                      {{"crashes_early", "not announced"}, ending::crashes_early},
+                                      {{"hangs", "announced, and it hangs"}, ending::hangs}});
 } // namespace
 
 ASSAY_TEST(lone, job, requirements{"p2p.send.data"}, over(axis_use{&endings}), own_job{}) {
