@@ -229,9 +229,10 @@ int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
     if (code == MPI_SUCCESS) complete_all(before, requests, mine);
     // What stands after the array need not be a request, nor memory that can be read.
     receive other;
-    if (MPI_Request next = MPI_REQUEST_NULL;
-        planted == fault::waitall_writes_behind && statuses != MPI_STATUSES_IGNORE &&
-        read_bytes(requests + count, &next, sizeof(MPI_Request)) && recall(next, other) && other.how == arrival::persistent)
+    if (MPI_Request next = MPI_REQUEST_NULL; planted == fault::waitall_writes_behind &&
+                                             statuses != MPI_STATUSES_IGNORE &&
+                                             read_bytes(requests + count, &next, sizeof(MPI_Request)) &&
+                                             recall(next, other) && other.how == arrival::persistent)
         statuses[count].MPI_TAG = 1;
     if (statuses == MPI_STATUSES_IGNORE) received_ignored(before);
     return failed(code);
