@@ -5,14 +5,18 @@ Passing cases enter as numbers only, so the page grows with the number of axis v
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import xxhash
+
 from reports import page
 from reports.advice import advised
+from reports.defects import Defect, defects
 from reports.evidence import (
     NOT_RUN,
     STATUSES,
@@ -21,17 +25,22 @@ from reports.evidence import (
     Evidence,
     objects,
     parse_case,
+    printable,
     value_order,
     write_file,
 )
-from reports.factors import common_factor, groups
 from reports.requirements import cited
+from runner.request import changed_options
 
 MAX_CASES = 2000  # non-passing cases told in detail
+MAX_KNOWN = 500  # cases that failed as known, told in detail
 MAX_ADVISED = 500  # passing cases that carry advice, told in detail
+MAX_LINE = 300  # characters of the message in a closed row
 MAX_TEXT = 4000  # characters of one message or stack
 MAX_JOBS = 300
+MAX_TABS = 12  # axes that have a tab; the others are in a list
 MAX_ROWS = 200  # of the tables of reasons
+_FOLDER = re.compile(r"logs/[\w@.+-]+/job-\d+")  # of a job: what else stands there is no link
 FIRST_AXES = ("comm", "type", "count")
 
 
@@ -42,26 +51,26 @@ def write_html(evidence: Evidence) -> Path:
 
 
 def _render(evidence: Evidence) -> str:
-    found = groups(evidence)
+    found = defects(evidence)
     run = evidence.run
     return page.render(
         "report",
-        {"shorten": _shorten},
+        {"shorten": _shorten, "is_folder": lambda name: bool(_FOLDER.fullmatch(str(name)))},
         run=run,
         command=shlex.join(["./assay", *map(str, run.get("argv") or ())]),
         machine=run["machine"] if isinstance(run.get("machine"), dict) else {},
-        options={key: value for key, value in (run.get("options") or {}).items() if value not in (None, False)},
+        options=changed_options(run),
         targets=[(name, evidence.about.get(name, {})) for name in evidence.targets],
         warnings=evidence.warnings,
         left_out=evidence.left_out,
-        verdict=_verdict(evidence),
+        verdict=_verdict(evidence, len(found)),
         good=not any(evidence.counts()[status] for status in UNEXPECTED) and bool(evidence.counts()),
         statuses=STATUSES,
         worst_first=WORST_FIRST,
         totals={name: evidence.counts(name or None) for name in ["", *evidence.targets]},
-        groups=found[:MAX_ROWS],
-        more_groups=len(found) - MAX_ROWS,
-        **_cases(evidence),
+        defects=found[:MAX_ROWS],
+        more_defects=len(found) - MAX_ROWS,
+        **_cases(evidence, found),
         advice=advised(evidence),
         **_reasons(evidence),
         **_jobs(evidence),
@@ -69,42 +78,72 @@ def _render(evidence: Evidence) -> str:
     )
 
 
-def _verdict(evidence: Evidence) -> tuple[str, str]:
-    """The headline, and a second sentence on what the failures share ("" when nothing)."""
+def _verdict(evidence: Evidence, defects_found: int) -> str:
+    """The headline."""
     counts = evidence.counts()
     ran = sum(counts[status] for status in STATUSES if status not in NOT_RUN)
     bad = sum(counts[status] for status in UNEXPECTED)
     if not counts:
-        return "No case was judged", ""
+        return "No case was judged"
     if not ran:
-        return "No case could run here", ""
+        return "No case could run here"
     notes = [f"{counts['xfail']:,} failed as known"] if counts["xfail"] else []
     notes += [f"{counts['flaky']:,} passed only when repeated"] if counts["flaky"] else []
     if not bad:
         head = f"All {counts['pass']:,} cases passed" if not notes else f"{counts['pass']:,} of {ran:,} cases passed"
-        return "; ".join([head, *notes]), ""
-    head = f"{bad:,} of {ran:,} cases did not go as expected"
-    shared = []
-    for target, entries in evidence.cases.items():
-        failing = [case for case, entry in entries.items() if entry.status in UNEXPECTED]
-        if len({parse_case(case).test for case in failing}) > 1:
-            factor = common_factor(failing, (case for case, entry in entries.items() if entry.status not in NOT_RUN))
-            shared += [f"{target}: {factor}."] if factor else []
-    return "; ".join([head, *notes]), " ".join(shared)
+        return "; ".join([head, *notes])
+    suspected = f"{defects_found:,} suspected defect{'s' if defects_found > 1 else ''}"
+    return "; ".join([f"{suspected}: {bad:,} of {ran:,} cases did not go as expected", *notes])
 
 
-def _cases(evidence: Evidence) -> dict[str, Any]:
-    """The non-passing cases, and the passing ones that carry advice, with what each has to tell."""
+def _cases(evidence: Evidence, found: Sequence[Defect]) -> dict[str, Any]:
+    """The unexpected and flaky cases by suspected defect, those that failed as known by what is known, and the passing
+    ones that carry advice by test, with what each has to tell.
+    """
 
     def carries_advice(target: str, case: str) -> bool:
         return evidence.cases[target][case].status == "pass" and case in evidence.advisory.get(target, ())
 
     def did_not_pass(target: str, case: str) -> bool:
-        return evidence.cases[target][case].status not in NOT_RUN | {"pass"}
+        return evidence.cases[target][case].status in UNEXPECTED | {"flaky"}
+
+    def failed_as_known(target: str, case: str) -> bool:
+        return evidence.cases[target][case].status == "xfail"
 
     bad, more_bad = _told(evidence, did_not_pass, MAX_CASES)
+    known, more_known = _told(evidence, failed_as_known, MAX_KNOWN)
     good, more_good = _told(evidence, carries_advice, MAX_ADVISED)
-    return {"cases": bad, "more_cases": more_bad, "advised": good, "more_advised": more_good}
+    numbers = {(one.target, one.case): defect.number for defect in found for one in defect.found}
+    titles = {f"{one.number}": one.what for one in found}
+    for record in bad:
+        record["defect"] = numbers.get((record["target"], record["case"]), 0)
+    bad.sort(key=lambda record: (record["defect"] or len(found) + 1, WORST_FIRST.index(record["status"])))
+    return {
+        "groups": _grouped(bad, lambda one: str(one["defect"] or "Passed only when repeated"), titles),
+        "more_cases": more_bad,
+        "known_groups": _grouped(known, lambda one: str(one.get("known") or one["line"])),
+        "more_known_cases": more_known,
+        "advised": _grouped(good, lambda one: one["test"]),
+        "more_advised": more_good,
+    }
+
+
+def _grouped(
+    records: Sequence[dict[str, Any]], kind: Callable[[dict[str, Any]], str], titles: Mapping[str, str] | None = None
+) -> list[dict[str, Any]]:
+    """The records by kind, in the order in which kinds come first; those with the same message stand together."""
+    kinds: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for record in records:
+        kinds[kind(record)].append(record)
+    titles = titles or {}
+    return [
+        {
+            "defect": int(name) if name in titles else 0,
+            "title": titles.get(name, name),
+            "cases": sorted(some, key=lambda one: (WORST_FIRST.index(one["status"]), one["line"])),
+        }
+        for name, some in kinds.items()
+    ]
 
 
 def _told(evidence: Evidence, is_wanted: Callable[[str, str], bool], most: int) -> tuple[list[dict[str, Any]], int]:
@@ -129,14 +168,25 @@ def _told(evidence: Evidence, is_wanted: Callable[[str, str], bool], most: int) 
         wanted[target].append(case)
     told = {target: evidence.details(target, cases) for target, cases in wanted.items()}
     records = []
-    for *_, target, _case in chosen:
+    for *_, target, case in chosen:
         record = next(told[target])
         for name in ("ranks", "advisory"):
             record[name] = [{**entry, "cited": cited(entry.get("requirements"))} for entry in objects(record.get(name))]
         record["cited"] = cited(record.get("requirements"))
         record["test"], _, record["point"] = record["case"].partition("/")
+        record["id"] = f"case-{xxhash.xxh3_64_hexdigest(f'{target} {case}'.encode('utf-8', 'replace'))}"
+        record["line"] = _line(record)
         records.append(record)
     return records, total - len(records)
+
+
+def _line(record: Mapping[str, Any]) -> str:
+    """What a closed row says of its case: the first line of what went wrong."""
+    advice = next((str(one.get("message") or "") for one in objects(record.get("advisory"))), "")
+    text = str(record.get("reason") or "") or next(
+        (str(one.get("message") or one.get("call") or "") for one in objects(record.get("ranks"))), advice
+    )
+    return printable(text.split("\n")[0][:MAX_LINE])
 
 
 def _reasons(evidence: Evidence) -> dict[str, Any]:
@@ -194,7 +244,11 @@ def _matrix(evidence: Evidence) -> dict[str, Any]:
             for axis, value in case.axes.items():
                 values.setdefault(axis, set()).add(value)
                 cells[target, axis, case.test, value][entry.status] += 1
-    names = [axis for axis in FIRST_AXES if axis in values] + [axis for axis in values if axis not in FIRST_AXES]
+    worst: Counter[str] = Counter()  # cases that went wrong, by axis
+    for (_, axis, _, _), count in cells.items():
+        worst[axis] += sum(count[status] for status in UNEXPECTED)
+    names = [axis for axis in FIRST_AXES if axis in values]
+    names += sorted((axis for axis in values if axis not in FIRST_AXES), key=lambda axis: (-worst[axis], axis))
     axes = [(axis, sorted(values[axis], key=value_order)) for axis in names]
 
     def cell(*key: str) -> int | dict[str, int]:
@@ -208,6 +262,7 @@ def _matrix(evidence: Evidence) -> dict[str, Any]:
         "targets": evidence.targets,
         "tests": ordered,
         "axes": axes,
+        "tabs": sum(axis in FIRST_AXES or worst[axis] > 0 for axis in names[:MAX_TABS]),
         "statuses": WORST_FIRST,
         "cells": [
             [[[cell(target, axis, test, value) for value in column] for test in ordered] for axis, column in axes]

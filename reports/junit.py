@@ -1,17 +1,20 @@
 """junit.xml: the run as test suites that Jenkins, GitLab and others show.
 
-One testsuite for each target and test, one testcase for each case. Written test by test: a tree of 200,000 cases takes
-several times the memory, which also grows with the messages. The tests read the file back with another library.
+A first testsuite names the suspected defects; then there is one for each target and test, with a testcase for each
+case. Written test by test: a tree of 200,000 cases takes several times the memory, which also grows with the messages.
+The tests read the file back with another library.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
 from lxml import etree
 
+from reports.defects import Defect, defects
 from reports.evidence import Entry, Evidence, parse_case, printable, write_file
 from reports.summary import explain
 
@@ -33,23 +36,44 @@ OUTCOME = {
 def write_junit(evidence: Evidence) -> Path:
     """Write junit.xml beside the evidence; the result is its path. Raises CannotRun."""
 
+    found = defects(evidence)
+    numbers = {(one.target, one.case): defect.number for defect in found for one in defect.found}
+
     def write(file: TextIOWrapper) -> None:
         with etree.xmlfile(file.buffer, encoding="utf-8") as xml:
             xml.write_declaration()
             entries = [entry for cases in evidence.cases.values() for entry in cases.values()]
             with xml.element("testsuites", name="assay", **_totals(entries)):
+                if found:
+                    xml.write("\n", _overview(found), pretty_print=True)
                 for target, cases in evidence.cases.items():
                     tests: dict[str, list[str]] = {}
                     for case in cases:
                         tests.setdefault(case.split("/", 1)[0], []).append(case)
                     for test, names in sorted(tests.items()):
-                        xml.write("\n", _suite(evidence, target, test, names), pretty_print=True)
+                        xml.write("\n", _suite(evidence, target, test, names, numbers), pretty_print=True)
         file.write("\n")
 
     return write_file(evidence.out / "junit.xml", write)
 
 
-def _suite(evidence: Evidence, target: str, test: str, cases: list[str]) -> etree._Element:
+def _overview(found: list[Defect]) -> etree._Element:
+    """A test suite without tests, which stands first: its properties are the suspected defects."""
+    suite = etree.Element("testsuite", {"name": "suspected defects", **_totals([])})
+    lines = {}
+    for one in found:
+        clause = "; ".join(f"{section}: {text}" for section, text in one.cited)
+        lines[f"defect {one.number}"] = (
+            f"{one.what} | {one.numbers()} of {', '.join(one.tests)} on {', '.join(one.targets)}"
+            + (f" | {clause}" if clause else "")
+        )
+    _properties(suite, lines)
+    return suite
+
+
+def _suite(
+    evidence: Evidence, target: str, test: str, cases: list[str], defect: Mapping[tuple[str, str], int]
+) -> etree._Element:
     run, about = evidence.run, evidence.about.get(target, {})
     machine = run.get("machine")
     entries = evidence.cases[target]
@@ -84,8 +108,9 @@ def _suite(evidence: Evidence, target: str, test: str, cases: list[str]) -> etre
         testcase = etree.SubElement(
             suite, "testcase", {"classname": classname, "name": case, "time": f"{entries[case].seconds:.6f}"}
         )
-        if axes := parse_case(case).axes:
-            _properties(testcase, axes)
+        number = {"defect": defect[target, case]} if (target, case) in defect else {}
+        if about_case := {**parse_case(case).axes, **number}:
+            _properties(testcase, about_case)
         if case in is_told:
             _outcome(testcase, next(details))
     return suite

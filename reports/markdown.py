@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 
 from reports.advice import advised
-from reports.evidence import STATUSES, WORST_FIRST, Evidence, printable, write_file
-from reports.factors import groups
+from reports.defects import defects
+from reports.evidence import STATUSES, Evidence, printable, write_file
 
-MAX_GROUPS = 50
+MAX_GROUPS = 100
 
 
 def write_markdown(evidence: Evidence) -> Path:
@@ -20,36 +20,39 @@ def write_markdown(evidence: Evidence) -> Path:
 
 def _render(evidence: Evidence) -> str:
     present = [status for status in STATUSES if evidence.counts()[status]]
-    lines = ["# Assay", "", _row(["target", *present]), _row(["---", *["---:"] * len(present)])]
+    lines = ["# Assay", "", row(["target", *present]), row(["---", *["---:"] * len(present)])]
     for target in evidence.targets:
         counts = evidence.counts(target)
-        lines.append(_row([_plain(target), *(f"{counts[status]:,}" for status in present)]))
-    found = groups(evidence)
+        lines.append(row([plain(target), *(f"{counts[status]:,}" for status in present)]))
+    found = defects(evidence)
     if found:
-        lines += ["", "## What failed", "", _row(["test", "target", "cases", "what they share", "one of them"])]
-        lines.append(_row(["---"] * 5))
-    for group in found[:MAX_GROUPS]:
-        numbers = ", ".join(f"{group.status[status]:,} {status}" for status in WORST_FIRST if group.status[status])
-        cells = [group.test, group.target, f"{numbers} of {group.ran:,}", group.factor, group.cases[0]]
-        lines.append(_row([_plain(cell) for cell in cells]))
+        cases = sum(len(one.found) for one in found)
+        lines += ["", f"## {len(found):,} suspected defect{'s' if len(found) > 1 else ''} in {cases:,} cases", ""]
+        lines += [row(["", "what was seen", "clause", "cases", "of tests", "on", "where", "one of them"])]
+        lines.append(row(["---:", *["---"] * 7]))
+    for one in found[:MAX_GROUPS]:
+        where = "; ".join(f"{test}: {'; '.join(map(str, lie))}" for (_, test), lie in [*one.where.items()][:3])
+        clause = "; ".join(f"{section}: {text}" for section, text in one.cited)
+        cells = [str(one.number), one.what, clause, one.numbers(), ", ".join(one.tests), ", ".join(one.targets)]
+        lines.append(row([plain(cell) for cell in (*cells, where, one.found[0].case)]))
     if len(found) > MAX_GROUPS:
-        lines += ["", f"{len(found) - MAX_GROUPS:,} more tests with failures are in cases.jsonl."]
+        lines += ["", f"{len(found) - MAX_GROUPS:,} more are in report.html."]
     if told := advised(evidence):
-        lines += ["", "## Passing cases that carry advice", "", _row(["target", "cases", "of", "tests"])]
-        lines.append(_row(["---", "---:", "---:", "---"]))
-    for one in told:
-        tests = ", ".join(f"{test} {count:,}" for test, count in one.tests.most_common(MAX_GROUPS))
-        lines.append(_row([_plain(one.target), f"{one.cases:,}", f"{one.passed:,}", _plain(tests)]))
+        lines += ["", "## Passing cases that carry advice", "", row(["target", "cases", "of", "tests"])]
+        lines.append(row(["---", "---:", "---:", "---"]))
+    for each in told:
+        tests = ", ".join(f"{test} {count:,}" for test, count in each.tests.most_common(MAX_GROUPS))
+        lines.append(row([plain(each.target), f"{each.cases:,}", f"{each.passed:,}", plain(tests)]))
     if evidence.warnings:
-        lines += ["", "## Warnings", "", *(f"- {_plain(warning)}" for warning in evidence.warnings)]
+        lines += ["", "## Warnings", "", *(f"- {plain(warning)}" for warning in evidence.warnings)]
     return "\n".join(lines) + "\n"
 
 
-def _row(cells: list[str]) -> str:
+def row(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Text that Markdown shows as it is: on one line, with its marks escaped, `@name` included."""
     escaped = re.sub(r"([\\`*_{}\[\]<>()#+!|~&$])", r"\\\1", " ".join(printable(text).split()))
     return escaped.replace("@", "&#64;")

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from reports.advice import advised
-from reports.evidence import FAILED, STATUSES, UNEXPECTED, WORST_FIRST, Evidence, objects, printable
-from reports.factors import groups
+from reports.defects import Defect, defects
+from reports.evidence import FAILED, STATUSES, UNEXPECTED, Evidence, objects, printable
 from reports.requirements import cited
 
-SHOWN_CASES = 3  # of each group of failures
-SHOWN_GROUPS = 20
+SHOWN_DEFECTS = 100  # in the table
+DETAILED_DEFECTS = 20  # with cases
+SHOWN_CASES = 3  # of each of these where there are few; of many defects each has one
+MANY_DEFECTS = 5
+SHORTEST = 8  # characters of a column that is cut
+SHOWN_PLACES = 3  # tests of a defect of which it says where the failures lie
 SHOWN_LINES = 12  # of each message
 SHOWN_REASONS = 8  # why cases were unsupported
 REASON_WIDTH = 140
@@ -46,7 +50,10 @@ def summary_line(counts: Counter[str]) -> str:
 
 
 def print_summary(evidence: Evidence, console: Console) -> None:
-    """Print what a run found: counts, failures by test, warnings, and the line for scripts last. Raises CannotRun."""
+    """Print what a run found: counts, suspected defects with cases of each, warnings, and the line for scripts last.
+
+    Raises CannotRun.
+    """
 
     def line(text: str, style: str = "", indent: int = 0) -> None:
         # Text, not markup: a message may hold brackets. Not wrapped: commands are to be copied.
@@ -56,25 +63,14 @@ def print_summary(evidence: Evidence, console: Console) -> None:
     _print_counts(evidence, console)
     for text in _known(evidence):
         line(text)
-    found = groups(evidence)
-    for group in found[:SHOWN_GROUPS]:
-        numbers = ", ".join(f"{group.status[status]:,} {status}" for status in WORST_FIRST if group.status[status])
+    found = defects(evidence)
+    if found:
+        _print_defects(found, evidence, console)
+    for one in found[:DETAILED_DEFECTS]:
         line("")
-        line(f"{group.test} on {group.target}: {numbers} of {group.ran:,} that ran", "bold red")
-        if group.factor:
-            line(group.factor, "bold", 2)
-        for record in evidence.details(group.target, group.cases[:SHOWN_CASES]):
-            line(f"{record['status']:<8}{record['case']}", indent=2)
-            message = explain(record).split("\n")
-            line("\n".join(message[:SHOWN_LINES]), "dim", 10)
-            if len(message) > SHOWN_LINES:
-                line(f"… {len(message) - SHOWN_LINES} more lines in report.html", "dim", 10)
-            if record.get("repeat"):
-                line(f"repeat: {record['repeat']}", "cyan", 10)
-        if len(group.cases) > SHOWN_CASES:
-            line(f"… {len(group.cases) - SHOWN_CASES:,} more", "dim", 2)
-    if len(found) > SHOWN_GROUPS:
-        line(f"\n… {len(found) - SHOWN_GROUPS:,} more tests with failures, see report.html", "dim")
+        _print_defect(one, evidence, SHOWN_CASES if len(found) <= MANY_DEFECTS else 1, line)
+    if (left := len(found) - DETAILED_DEFECTS) > 0:
+        line(f"\n… cases of {left:,} more, see report.html", "dim")
     notes = [*_advice(evidence), *_unsupported(evidence)]
     for text in [*([""] if notes else []), *notes]:
         line(text, "dim" if text.startswith(" ") else "yellow")
@@ -86,6 +82,71 @@ def print_summary(evidence: Evidence, console: Console) -> None:
         line(f"warning: {warning}", "yellow")
     line("")
     line(summary_line(evidence.counts()))
+
+
+def _print_defects(found: list[Defect], evidence: Evidence, console: Console) -> None:
+    """One line for each defect, so that all of them stand on a screen."""
+    cases = sum(len(one.found) for one in found)
+    several = len(evidence.targets) > 1
+    head = f"{len(found):,} suspected defect{'s' if len(found) > 1 else ''} in {cases:,} cases"
+    console.print(Text(f"\n{head}", style="bold red"))
+    rows = [["", "cases", "clause", "what was seen", "tests", *(["targets"] if several else [])]]
+    for one in found[:SHOWN_DEFECTS]:
+        clause = " ".join(name for name, _ in one.cited[:1])
+        where = [", ".join(one.tests), *([", ".join(one.targets)] if several else [])]
+        rows.append([str(one.number), f"{len(one.found):,}", clause, one.what, *where])
+    for number, text in enumerate(_aligned(rows, console.width)):
+        console.print(Text(text, style="" if number else "dim"), soft_wrap=True)
+    if (left := len(found) - SHOWN_DEFECTS) > 0:
+        console.print(Text(f"… {left:,} more, see report.html", style="dim"))
+
+
+def _aligned(rows: list[list[str]], room: int) -> Iterator[str]:
+    """Lines of at most `room` characters: the widest columns are cut. The first two columns are numbers."""
+    rows = [[printable(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    while sum(widths) + 2 * (len(widths) - 1) > room and max(widths) > SHORTEST:
+        widths[widths.index(max(widths))] -= 1
+    for row in rows:
+        cells = [
+            cell if len(cell) <= width else f"{cell[: width - 1]}…" for cell, width in zip(row, widths, strict=True)
+        ]
+        numbers = [cell.rjust(width) for cell, width in zip(cells[:2], widths, strict=False)]
+        yield "  ".join(
+            [*numbers, *(cell.ljust(width) for cell, width in zip(cells[2:], widths[2:], strict=True))]
+        ).rstrip()
+
+
+def _print_defect(one: Defect, evidence: Evidence, most: int, line: Callable[..., None]) -> None:
+    several = len(evidence.targets) > 1
+    line(f"{one.number}  {one.what}", "bold red")
+    line(f"{one.numbers()} of {_named(one.tests)}{f' on {_named(one.targets)}' if several else ''}", indent=3)
+    for section, text in one.cited:
+        line(f"MPI-5.0, {section}: {text}" if section[:1].isdecimal() else f"{section}: {text}", "dim", 3)
+    for (target, test), lie in [*one.where.items()][:SHOWN_PLACES]:
+        if any(region.conditions for region in lie):
+            line(f"{test}{f' on {target}' if several else ''}: {'; '.join(map(str, lie))}", "bold", 3)
+    for case in one.found[:most]:
+        _print_case(next(evidence.details(case.target, [case.case])), line)
+    if (left := len(one.found) - most) > 0:
+        line(f"… {left:,} more", "dim", 3)
+
+
+def _print_case(record: dict[str, object], line: Callable[..., None]) -> None:
+    line(f"{record['status']:<8}{record['case']}", indent=3)
+    message = explain(record).split("\n")
+    line("\n".join(message[:SHOWN_LINES]), "dim", 11)
+    if len(message) > SHOWN_LINES:
+        line(f"… {len(message) - SHOWN_LINES} more lines in report.html", "dim", 11)
+    if record.get("repeat"):
+        line(f"repeat: {record['repeat']}", "cyan", 11)
+
+
+def _named(counts: Counter[str]) -> str:
+    """`p2p.ring`, or `p2p.ring 12, p2p.probe 3`."""
+    if len(counts) == 1:
+        return next(iter(counts))
+    return ", ".join(f"{name} {count:,}" for name, count in counts.most_common())
 
 
 def explain(record: dict[str, object]) -> str:

@@ -153,3 +153,21 @@ def repeat_command(request: Request, target: Target, case: str) -> str:
     for path in wishes.preload:
         words += ["--preload", str(path)]
     return f"{shlex.join([*words, '--select'])} '{case}'"
+
+
+def changed_options(run: Mapping[str, Any]) -> list[str]:
+    """The options of the run of this run.json that differ from the defaults, as on the command line."""
+    given = run.get("options") if isinstance(run.get("options"), dict) else {}
+    default = Request((), (), Selection(), Options()).record()["options"]
+    words = []
+    for name, value in (given or {}).items():
+        option = "--" + name.removesuffix("s" if name == "transports" else "").replace("_", "-")
+        if name == "matrix" or name not in default or value == default[name]:
+            continue
+        if value is True:
+            words.append(option)
+        elif isinstance(value, dict):
+            words += [f"{option} {key}={one}" for key, one in value.items()]
+        else:
+            words += [f"{option} {one}" for one in (value if isinstance(value, list) else [value])]
+    return words

@@ -137,6 +137,7 @@ def test_a_click_on_a_cell_lists_its_cases(sample: Path, tmp_path: Path) -> None
         const result = { all: shown() };
         click("p2p.cancel comm=cart2d:");
         result.bad = shown();
+        result.address = decodeURIComponent(location.hash);
         result.marked = document.querySelector("#matrix td.on button").title;
         result.chip = document.getElementById("chips").textContent;
         click("p2p.cancel comm=world:");
@@ -151,6 +152,7 @@ def test_a_click_on_a_cell_lists_its_cases(sample: Path, tmp_path: Path) -> None
         search.value = "mpidi_posix CANCEL";
         search.dispatchEvent(new Event("input"));
         result.found = shown();
+        result.searched = location.hash;
         return result;""",
     )
     evidence = Evidence(sample)
@@ -163,6 +165,8 @@ def test_a_click_on_a_cell_lists_its_cases(sample: Path, tmp_path: Path) -> None
     ]
     assert sorted(answer["bad"]) == sorted(crashes) and crashes
     assert answer["marked"].startswith("p2p.cancel comm=cart2d") and "p2p.cancel · comm=cart2d" in answer["chip"]
+    assert answer["address"] == "#test=p2p.cancel&axis=comm&value=cart2d"
+    assert answer["searched"] == "#q=mpidi_posix+CANCEL"
     assert answer["clean"] == [] and answer["nothing"]
     assert answer["again"] == answer["all"]
     assert len(answer["timeout"]) == counts["timeout"] > 0
@@ -206,11 +210,12 @@ def test_hostile_evidence_does_nothing(tmp_path: Path) -> None:
         """
         document.querySelectorAll("button:not(.copy)").forEach((button) => button.click());
         return { hacked: window.hacked === undefined ? "no" : "yes", images: document.images.length,
-                 scripts: document.scripts.length, links: document.links.length,
+                 scripts: document.scripts.length, links: [...document.links].map((link) => link.getAttribute("href")),
                  shown: document.body.textContent };""",
     )
     assert answer["hacked"] == "no"
-    assert (answer["images"], answer["scripts"], answer["links"]) == (0, 3, 0)  # two of the page, one of this test
+    assert (answer["images"], answer["scripts"]) == (0, 3)  # two of the page, one of this test
+    assert all(link.startswith("#") for link in answer["links"])
     assert HOSTILE.split("\x1b")[0] in answer["shown"]
 
 
@@ -231,3 +236,99 @@ def test_it_fits_a_phone(sample: Path, tmp_path: Path) -> None:
     )
     dom = chromium(tmp_path / "profile", "--allow-file-access-from-files", "--dump-dom", frame.as_uri())
     assert "<title>width 375</title>" in dom
+
+
+def test_an_address_with_a_filter_or_a_case_leads_there(sample: Path, tmp_path: Path) -> None:
+    answer = ask(
+        sample / "report.html",
+        tmp_path,
+        """
+        const shown = () => [...document.querySelectorAll(".case")].filter((node) => node.checkVisibility());
+        const go = (hash) => { history.replaceState(null, "", hash); dispatchEvent(new Event("hashchange")); };
+        const result = {};
+        go(`#q=mpidi_posix&target=${encodeURIComponent(data.targets[1])}`);
+        result.found = shown().map((node) => [node.dataset.target, node.dataset.state]);
+        result.words = document.getElementById("search").value;
+        const other = document.querySelector('.case[data-state="xpass"]');
+        go(`#${other.id}`);
+        result.opened = other.open && other.checkVisibility()
+            && document.activeElement === other.querySelector("summary");
+        go("#defect=2");
+        result.defect = [...new Set(shown().map((node) => node.dataset.defect))];
+        result.groups = [...document.querySelectorAll(".group")].filter((node) => node.checkVisibility()).length;
+        result.ids = new Set([...document.querySelectorAll(".case")].map((node) => node.id)).size;
+        result.cases = document.querySelectorAll(".case").length;
+        result.dead = [...document.querySelectorAll("a[href^='#']")].filter((node) =>
+            !document.getElementById(node.hash.slice(1))).map((node) => node.hash);
+        return result;""",
+    )
+    assert answer["found"] == [[TARGETS[1], "crash"]] * len(answer["found"]) and answer["found"]
+    assert answer["words"] == "mpidi_posix" and answer["opened"]
+    assert answer["defect"] == ["2"] and answer["groups"] == 1
+    assert answer["ids"] == answer["cases"] and answer["dead"] == []
+
+
+def test_the_first_failure_is_near_and_closed_rows_tell_the_message(sample: Path, tmp_path: Path) -> None:
+    answer = ask(
+        sample / "report.html",
+        tmp_path,
+        """
+        const focusable = [...document.querySelectorAll("a[href], button, summary, input, select")]
+            .filter((node) => node.checkVisibility() && node.tabIndex >= 0);
+        const first = document.querySelector("#cases .case");
+        const closed = [...document.querySelectorAll("#cases .case:not([open])")][0];
+        return {
+            skip: focusable[0].hash, before: focusable.indexOf(first.querySelector("summary")),
+            away: first.getBoundingClientRect().top, line: closed.querySelector(".line").innerText,
+            seen: closed.querySelector(".line").checkVisibility(),
+            headings: [...document.querySelectorAll("h2")].map((node) => node.textContent),
+            folders: [...document.querySelectorAll("#jobs-section a")].map((node) => node.getAttribute("href")),
+            states: [...new Set([...document.querySelectorAll("#cases .case")].map((node) => node.dataset.state))],
+        };""",
+    )
+    assert answer["skip"] == "#defects-section" and answer["before"] < 40 and answer["away"] < 1500
+    assert answer["line"] == "rank 2: data differs" and answer["seen"]
+    assert answer["headings"][:5] == [
+        "Warnings",
+        "Suspected defects",
+        "Cases that did not pass",
+        "Known failures",
+        "Passing cases that carry advice",
+    ]
+    assert all(re.fullmatch(r"logs/[^/]+/job-\d+/", link) for link in answer["folders"]) and answer["folders"]
+    assert not {"pass", "xfail"} & {*answer["states"]}  # they have sections of their own
+
+
+def test_arrows_go_through_the_axes_and_few_of_many_have_a_tab(tmp_path: Path) -> None:
+    write_sample(tmp_path / "run", 200)
+    with (tmp_path / "run" / "cases.jsonl").open("a") as file:
+        for number in range(150):
+            case = f"p2p.many/axis{number}=a/comm=world"
+            status = "fail" if number in (77, 78) else "pass"
+            file.write(json.dumps({"case": case, "target": TARGETS[0], "status": status}) + "\n")
+    answer = ask(
+        write_html(Evidence(tmp_path / "run")),
+        tmp_path,
+        """
+        const tabs = () => [...document.querySelectorAll("#axes [role=tab]")];
+        const chosen = () => tabs().find((tab) => tab.getAttribute("aria-selected") === "true").textContent;
+        const press = (key) =>
+            document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+        const result = { tabs: tabs().map((tab) => tab.textContent),
+                         reachable: tabs().filter((tab) => tab.tabIndex >= 0).length };
+        tabs()[0].focus();
+        press("ArrowRight");
+        result.right = chosen();
+        tabs().find((tab) => tab.tabIndex === 0).focus();
+        press("End");
+        result.end = chosen();
+        const list = document.querySelector("#more-axes select");
+        result.others = list.options.length - 1;
+        list.value = [...list.options].find((option) => option.textContent === "axis5").value;
+        list.dispatchEvent(new Event("change"));
+        result.picked = chosen();
+        return result;""",
+    )
+    assert answer["tabs"] == ["comm", "type", "count", "axis77", "axis78"] and answer["reachable"] == 1
+    assert (answer["right"], answer["end"], answer["picked"]) == ("type", "axis78", "axis5")
+    assert answer["others"] == 148

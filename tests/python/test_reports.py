@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import shutil
 import time
 from collections import Counter
@@ -19,7 +20,7 @@ from sample_run import TARGETS, write_sample
 from reports import html
 from reports.advice import advised
 from reports.evidence import Evidence, parse_case, printable
-from reports.factors import common_factor, groups
+from reports.factors import common_factor
 from reports.html import write_html
 from reports.junit import write_junit
 from reports.markdown import write_markdown
@@ -175,13 +176,6 @@ def test_common_factor(bad: list[str], expected: str) -> None:
     assert common_factor(bad, ALL) == expected
 
 
-def test_groups_of_the_sample(sample: Path) -> None:
-    found = {(group.target, group.test): group for group in groups(Evidence(sample))}
-    assert found[TARGETS[0], "p2p.ring"].factor == "all 4 failures have type=long_double_int; 5 such cases ran"
-    assert found[TARGETS[1], "p2p.cancel"].status == {"crash": len(found[TARGETS[1], "p2p.cancel"].cases)}
-    assert not any(test == "p2p.overtaking" for _, test in found)  # xfail is expected
-
-
 # --- summary and JUnit: golden files ----------------------------------------------------------------------------
 
 
@@ -224,7 +218,8 @@ def test_junit_is_read_back_by_junitparser(sample: Path) -> None:
         assert suite.errors == sum(isinstance(result, junitparser.Error) for result in results)
         assert suite.tests == len(list(suite))
         seen.update(result.type for result in results if result.type)
-        assert {"target", "np", "seed"} <= {item.name for item in suite.properties()}
+        names = {item.name for item in suite.properties()}
+        assert {"target", "np", "seed"} <= names or suite.name == "suspected defects"
     assert seen == {status: count for status, count in counts.items() if status not in ("pass", "flaky")}
 
 
@@ -323,7 +318,7 @@ def test_passing_cases_with_advice_are_counted_everywhere_and_no_failures(small:
     text = write_html(evidence).read_text()
     bad, _, rest = text.partition('<section id="advice-section">')
     assert 'data-state="pass"' not in bad and bad.count('data-test="p2p.y"') == 1  # the one that failed as known
-    good = rest[: rest.index("</section>")]
+    good = rest[: rest.index('<section id="matrix-section">')]
     assert good.count('data-state="pass"') == 14 and '<td class="nowrap">13 of 18</td>' in good
 
 
@@ -347,14 +342,18 @@ def test_the_page_loads_nothing(sample: Path) -> None:
     assert page.loads == [] and page.handlers == []
     assert page.tags["script"] == 2 and "default-src 'none'" in text
     assert "@import" not in text and "url(" not in text
-    assert page.links and all(link and link.startswith("https://") for link in page.links)
+    # Ours lead to a place of the page or, of a job, to a folder beside it.
+    ours = re.compile(r"#(case|defect)-\w+|#[a-z-]+-section|logs/[\w%.]+/job-\d+/")
+    others = [link for link in page.links if not ours.fullmatch(str(link))]
+    assert others and all(link and link.startswith("https://") for link in others)
+    assert sum(str(link).startswith("logs/") for link in page.links) == 3
 
 
 def test_hostile_evidence_stays_text(tmp_path: Path) -> None:
     write_hostile(tmp_path)
     page = Page(write_html(Evidence(tmp_path)).read_text())
     assert page.tags["img"] == 0 and page.tags["script"] == 2 and page.handlers == []
-    assert page.links == []  # the link was a javascript: one
+    assert all(link and link.startswith("#") for link in page.links)  # the link was a javascript: one
     assert page.text.count('<img src=x onerror="window.hacked=1">{{ 7*7 }}\\x1b[31m\\x00') >= 10
     assert "\x1b" not in summary(tmp_path)
     assert junitparser.JUnitXml.fromfile(str(write_junit(Evidence(tmp_path)))).tests == 4
@@ -387,7 +386,10 @@ def test_too_many_failures_are_cut_fairly(sample: Path, tmp_path: Path, monkeypa
     whole = Page(write_html(Evidence(out)).read_text()).states
     monkeypatch.setattr(html, "MAX_CASES", 12)
     page = Page(write_html(Evidence(out)).read_text())
-    bad, all_bad = (sum(count for (_, state), count in one.items() if state != "pass") for one in (page.states, whole))
+    bad, all_bad = (
+        sum(count for (_, state), count in one.items() if state not in ("pass", "xfail"))
+        for one in (page.states, whole)
+    )
     assert bad == 12
     assert f"{all_bad - 12} more are in cases.jsonl" in page.text
     # Every status that fails the run is still there.

@@ -1,0 +1,232 @@
+"""Suspected defects: what failed over all tests and targets, grouped by what was seen and by which values decide.
+
+A failing case is put down to what its worst rank saw first (reports/signature.py). Failures of one test that saw the
+same are one group. Groups are then taken together, across tests and targets, where they share what a defect leaves
+behind: the place inside the library where processes died, the MPI call that died, hung or returned an error, the words
+of a check on the same requirement, or, in one test, cases that saw both or the same deciding values.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from reports.evidence import NOT_RUN, UNEXPECTED, WORST_FIRST, Entry, Evidence, objects
+from reports.factors import Region, regions
+from reports.requirements import cited
+from reports.signature import Signature, main_signature, signatures
+
+_NUMBER = re.compile(r"0x[0-9a-f]+|\(nil\)|-?\b\d[\d.]*(?:e[+-]?\d+)?\b")
+_BINDING = re.compile(r"^P?(MPI_\w+?)(_c)?$")  # MPI_Send and MPI_Send_c share their code
+_LIBC = re.compile(r"\?|_?exit|abort|raise|gsignal|pthread_kill|erand48_r|mem\w+|__\w+|P?MPI_\w+")
+_PROCEDURE = re.compile(r"\bMPI_[A-Z]\w+")
+_COMMON = {"file", "comm", "win", "type", "info", "group", "get", "set", "c", "create", "init", "all", "at", "free"}
+
+Key = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Found:
+    """One failing case, and what was seen of it."""
+
+    target: str
+    case: str
+    status: str
+    main: Signature  # of its worst rank
+    key: Key  # of `main`, without what differs from case to case
+    others: frozenset[Key]  # of all that its ranks saw
+    tops: frozenset[Key]  # the innermost frames inside the library of ranks that died
+    requirements: Sequence[str]  # that the case checks
+
+    @property
+    def test(self) -> str:
+        return self.case.partition("/")[0]
+
+
+@dataclass
+class Defect:
+    """Failing cases that are thought to have one cause: those with the most frequent signature first.
+
+    `ran` says how many cases of each of its (target, test) ran, and `where` in which regions of the values of their
+    axes the failures lie.
+    """
+
+    found: list[Found]
+    number: int = 0  # from 1 on, in the order of the summary
+    ran: dict[tuple[str, str], int] = field(default_factory=dict)
+    where: dict[tuple[str, str], list[Region]] = field(default_factory=dict)
+
+    @property
+    def signature(self) -> Signature:
+        """What most of the cases saw."""
+        return self.found[0].main
+
+    @property
+    def status(self) -> Counter[str]:
+        """Cases by status."""
+        return Counter(one.status for one in self.found)
+
+    @property
+    def targets(self) -> Counter[str]:
+        """Cases by target."""
+        return Counter(one.target for one in self.found)
+
+    @property
+    def tests(self) -> Counter[str]:
+        """Cases by test, over all targets."""
+        return Counter(one.test for one in self.found)
+
+    @property
+    def what(self) -> str:
+        """One line: what was seen, as in `SIGSEGV in MPI_Cancel` or `data: data from rank 3 …`."""
+        one = self.signature
+        line = one.message.split("\n")[0].strip()
+        if one.status == "xpass":
+            return f"passed, though known to fail: {line}"
+        return str(one) if one.status in ("crash", "timeout") or not line else f"{one.what}: {line}"
+
+    def numbers(self) -> str:
+        """`2 crash, 1 fail`."""
+        return ", ".join(f"{self.status[status]:,} {status}" for status in WORST_FIRST if self.status[status])
+
+    @property
+    def cited(self) -> list[tuple[str, str]]:
+        """(section, words) of the requirement that most of its findings rest on; of a death, of its cases."""
+        named = Counter(one.main.requirement or next(iter(one.requirements), "") for one in self.found)
+        return cited([named.most_common(1)[0][0]])
+
+
+def defects(
+    evidences: Evidence | Sequence[Evidence], is_bad: Callable[[Entry], bool] = lambda entry: entry.status in UNEXPECTED
+) -> list[Defect]:
+    """The suspected defects of one run, or of several, the one with the most cases first."""
+    runs = [evidences] if isinstance(evidences, Evidence) else evidences
+    found = [one for run in runs for one in _found(run, is_bad)]
+    ran: dict[tuple[str, str], list[str]] = defaultdict(list)
+    wanted = {(one.target, one.test) for one in found}
+    for run in runs:
+        for target, entries in run.cases.items():
+            for case, entry in entries.items():
+                if (where := (target, case.partition("/")[0])) in wanted and entry.status not in NOT_RUN:
+                    ran[where].append(case)
+    groups = [Defect(some) for some in _together(found, ran)]
+    for group in groups:
+        often = Counter(one.key for one in group.found)
+        group.found.sort(key=lambda one: (-often[one.key], one.key, WORST_FIRST.index(one.status)))
+        by_place: dict[tuple[str, str], list[str]] = defaultdict(list)
+        for one in group.found:
+            by_place[one.target, one.test].append(one.case)
+        group.ran = {place: len(ran[place]) for place in by_place}
+        group.where = {place: regions(cases, ran[place]) for place, cases in by_place.items()}
+    groups.sort(key=lambda group: -len(group.found))
+    for number, group in enumerate(groups, 1):
+        group.number = number
+    return groups
+
+
+def _found(evidence: Evidence, is_bad: Callable[[Entry], bool]) -> Iterable[Found]:
+    for target, entries in evidence.cases.items():
+        bad = [case for case, entry in entries.items() if is_bad(entry)]
+        for record in evidence.details(target, bad):
+            main = main_signature(record) or _unseen(record)
+            yield Found(
+                target,
+                record["case"],
+                record["status"],
+                main,
+                _key(main),
+                frozenset(map(_key, signatures(record))),
+                frozenset(_tops(record)),
+                record.get("requirements") or (),
+            )
+
+
+def _unseen(record: Mapping[str, Any]) -> Signature:
+    """What stands for a failure that no rank saw: a case that passed although it is known to fail."""
+    status = str(record["status"])
+    return Signature(status, status, message=str(record.get("known") or record.get("reason") or ""))
+
+
+def _key(one: Signature) -> Key:
+    """What cases of one defect have in common of a signature."""
+    call = _family(one.call)
+    if one.status in ("fail", "xpass") and one.message:
+        # The last MPI call is often one that a check has made; where it matters the words name it.
+        words = one.message.split("\n")[0].partition(": ")[0]
+        return one.status, one.what, _NUMBER.sub("#", words)
+    return one.status, one.what, call
+
+
+def _family(call: str) -> str:
+    found = _BINDING.match(call)
+    return found[1] if found else call
+
+
+def _tops(record: Mapping[str, Any]) -> Iterable[Key]:
+    for entry in objects(record.get("ranks")):
+        if entry.get("status") != "crash" or not isinstance(entry.get("stack"), list):
+            continue
+        frames = [str(frame) for frame in entry["stack"]]
+        inside = (frame for frame in frames if not _LIBC.fullmatch(frame.partition("+")[0]))
+        if (top := next(inside, "")) and "(" not in top:
+            yield str(entry.get("signal")), top
+
+
+def _together(found: Sequence[Found], ran: Mapping[tuple[str, str], Sequence[str]]) -> list[list[Found]]:
+    """Groups of `found`: first those of one test that saw the same, then what is linked."""
+    atoms: dict[tuple[str, Key], list[Found]] = defaultdict(list)
+    for one in found:
+        atoms[one.test, one.key].append(one)
+    parent = {atom: atom for atom in atoms}
+
+    def root(atom: tuple[str, Key]) -> tuple[str, Key]:
+        while parent[atom] != atom:
+            atom = parent[atom]
+        return atom
+
+    links: dict[Key, list[tuple[str, Key]]] = defaultdict(list)
+    for atom, some in atoms.items():
+        for link in _links(atom, some, ran):
+            links[link].append(atom)
+    for linked in links.values():
+        for atom in linked[1:]:
+            parent[root(atom)] = root(linked[0])
+    groups: dict[tuple[str, Key], list[Found]] = defaultdict(list)
+    for atom, some in atoms.items():
+        groups[root(atom)] += some
+    return list(groups.values())
+
+
+def _links(atom: tuple[str, Key], some: Sequence[Found], ran: Mapping[tuple[str, str], Sequence[str]]) -> set[Key]:
+    """What groups of one defect share with each other."""
+    test, (status, what, words) = atom[0], atom[1]
+    links: set[Key] = set()
+    sections = {section for one in some for section, _ in cited([one.main.requirement])}
+    for one in some:
+        links |= {("top", *top) for top in one.tops}
+        links |= {("saw", test, *other) for other in one.others}
+    if status == "crash":
+        links.add(("call", what, words))
+        links |= {("stem", test, what, stem) for stem in _stems(words)}
+    elif status == "timeout":
+        links.add(("hang", test.partition(".")[0], words))
+    elif what == "return":
+        links.add(("return", words))
+        links.add(("returns", test, _PROCEDURE.sub("", words)))
+    else:
+        links |= {("words", what, words, section) for section in sections}
+        for place in {(one.target, one.test) for one in some}:
+            cases = [one.case for one in some if (one.target, one.test) == place]
+            for condition in regions(cases, ran[place])[0].conditions:
+                links.add(("values", what, words, condition.axis, *sorted(condition.values)))
+        if begins := _PROCEDURE.match(words):
+            links |= {("procedure", _family(begins[0]), section) for section in sections}
+    return links
+
+
+def _stems(call: str) -> Iterable[str]:
+    """The telling words of a procedure's name: MPI_File_write_shared → write, shared."""
+    return {word.lower() for word in call.split("_")[1:]} - _COMMON
