@@ -2,91 +2,25 @@
 
 from __future__ import annotations
 
-import fnmatch
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from difflib import get_close_matches
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from reports.evidence import ENDS, FAILED, NOT_RUN
+from reports.globs import translate
+from reports.known_entry import Entry, read
 from reports.requirements import wants_an_error
-from runner.model import Target, Verdict, WrongUse
+from reports.signature import main_signature, signatures
+from runner.model import Target, Verdict
 
-KEYS = (
-    "case",
-    "library",
-    "version",
-    "transport",
-    "np",
-    "threads",
-    "status",
-    "sometimes",
-    "seldom",
-    "damages",
-    "reason",
-    "link",
-)
-FLAGS = ("sometimes", "seldom", "damages")
 FOLDER = Path(__file__).resolve().parents[1] / "known"  # what comes with Assay: one file a family of libraries
 SHOWN_GLOB = 80  # characters of a glob in a warning
 SHOWN_TABLES = 3  # in a warning about many
-_CASE_GLOB = re.compile(r"[a-z0-9_.+=/*?\[\]!{,}-]+")
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One [[known]] table: which cases of which targets fail, how, and why."""
-
-    where: str  # "known/mpich.toml, entry 3"
-    case: str
-    reason: str
-    link: str
-    library: str = "*"
-    version: str = ""
-    transport: str = "*"
-    np: frozenset[int] = frozenset()  # empty: any number of ranks
-    threads: frozenset[int] = frozenset()  # of a rank; empty: any
-    status: frozenset[str] = frozenset({"fail"})
-    sometimes: bool = False  # whether a case fails depends on timing or on more than its name says: it may also pass
-    seldom: bool = False  # it nearly always passes: nobody prepares for its failure; implies `sometimes`
-    damages: bool = False  # the process may be damaged afterwards, so that later cases fail
-    ours: bool = False  # it came with Assay: nobody asked for it, so that a glob without a case is no news
-
-    def fits(self, target: Target) -> bool:
-        """Whether the entry speaks of this target. A version range fits no target whose version is unknown."""
-        if not fnmatch.fnmatchcase(target.family, self.library):
-            return False
-        if not re.match(translate(self.transport), target.transport):
-            return False
-        if self.np and target.np not in self.np:
-            return False
-        if self.threads and target.threads not in self.threads:
-            return False
-        return self.fits_version(target.version)
-
-    def fits_library(self, family: str, version: str) -> bool:
-        """Whether the entry speaks of this library, whatever the number of ranks, threads and the transport."""
-        return fnmatch.fnmatchcase(family, self.library) and self.fits_version(version)
-
-    def fits_version(self, version: str) -> bool:
-        """Whether the range holds `version`; no range holds one that is no version."""
-        if not self.version:
-            return True
-        try:
-            return SpecifierSet(self.version).contains(Version(version), prereleases=True)
-        except InvalidVersion:
-            return False
-
-    def bounds(self) -> list[str]:
-        """The versions that the range names, in order: `>=4.0.2,<=5.0.2` → [4.0.2, 5.0.2]."""
-        return sorted({one.version for one in SpecifierSet(self.version)}, key=Version)
 
 
 class _Globs:
@@ -142,8 +76,8 @@ class Known:
     def apply(self, verdict: Verdict, target: Target) -> Verdict:
         """The verdict in the light of what is known; `extra` gains `known` (the reason), `known_link` and `found`.
 
-        fail, crash or timeout as an entry expects → xfail; pass although an entry expects otherwise → xpass, unless
-        all such entries say `sometimes`.
+        A failure is xfail when entries know all that its ranks saw; pass although an entry expects otherwise → xpass,
+        unless all such entries say `sometimes`.
         """
         if verdict.status in NOT_RUN:
             return verdict
@@ -152,22 +86,28 @@ class Known:
             return verdict
         self._used.update(matching)
         self._count(verdict, target, {entry.where for entry in matching if not ENDS.isdisjoint(entry.status)})
-        for entry in matching:
-            if verdict.status in entry.status or (verdict.status == "pass" and not entry.sometimes):
-                if verdict.status != "pass":
-                    self._failed.add(entry)
-                    self._failed_on.setdefault(target.name, set()).add(entry)
-                status = "xpass" if verdict.status == "pass" else "xfail"
-                extra = {**verdict.extra, "known": entry.reason, "known_link": entry.link, "found": verdict.status}
-                if status == "xpass":
-                    extra["reason"] = f"passed, but {entry.where} expects {' or '.join(sorted(entry.status))}"
-                    if wants_an_error(extra.get("requirements")):
-                        extra["reason"] += (
-                            "; what wants an error raised also passes where the library has got worse and refuses what "
-                            "it should take"
-                        )
-                return replace(verdict, status=status, extra=extra)
-        return verdict
+        if verdict.status != "pass":
+            return self._expected(verdict, target, matching)
+        sure = next((entry for entry in matching if not entry.sometimes), None)
+        if sure is None:
+            return verdict
+        reason = f"passed, but {sure.where} expects {' or '.join(sorted(sure.status))}"
+        if wants_an_error(verdict.extra.get("requirements")):
+            worse = "what wants an error raised also passes where the library got worse and refuses what it should take"
+            reason = f"{reason}; {worse}"
+        return _known(verdict, "xpass", sure, {"reason": reason})
+
+    def _expected(self, verdict: Verdict, target: Target, matching: Sequence[Entry]) -> Verdict:
+        """xfail where each thing that a rank saw is known to one of the entries; the first names the main thing."""
+        record = {**verdict.extra, "status": verdict.status}
+        seen = {one: [entry for entry in matching if entry.explains(one, verdict.status)] for one in signatures(record)}
+        main = main_signature(record)
+        if main is None or not all(seen.values()):
+            return verdict
+        for entries in seen.values():
+            self._failed.update(entries)
+            self._failed_on.setdefault(target.name, set()).update(entries)
+        return _known(verdict, "xfail", seen[main][0], {})
 
     def _count(self, verdict: Verdict, target: Target, tables: Iterable[str]) -> None:
         test = verdict.case.partition("/")[0]
@@ -301,16 +241,9 @@ class Known:
         return sentences
 
 
-def never_ran(entry: Entry, seen: Mapping[str, Collection[str]]) -> str:
-    """What is wrong with the range of an entry, if it names a version of a library (`seen`, by family) that was never
-    run: such a range claims what nobody has seen. Otherwise "".
-    """
-    families = [family for family, ran in seen.items() if ran and fnmatch.fnmatchcase(family, entry.library)]
-    there = {version for family in families for version in seen[family]}
-    if unknown := [version for version in entry.bounds() if families and version not in there]:
-        ran = ", ".join(sorted(there, key=Version))
-        return f"{entry.where}: its range names {unknown[0]}, which was never run; name one of {ran}"
-    return ""
+def _known(verdict: Verdict, status: str, entry: Entry, more: Mapping[str, Any]) -> Verdict:
+    known = {"known": entry.reason, "known_link": entry.link, "found": verdict.status}
+    return replace(verdict, status=status, extra={**verdict.extra, **known, **more})
 
 
 def _cut(glob: str) -> str:
@@ -328,93 +261,6 @@ def load(*paths: Path, limit: int = 0, ours: Iterable[Path] = ()) -> Known:
     Raises WrongUse, one sentence with file, entry and what would be right.
     """
     named = {path.resolve() for path in paths}
-    entries = [entry for path in paths for entry in _read(path)]
-    entries += [replace(entry, ours=True) for path in ours if path.resolve() not in named for entry in _read(path)]
+    entries = [entry for path in paths for entry in read(path)]
+    entries += [replace(entry, ours=True) for path in ours if path.resolve() not in named for entry in read(path)]
     return Known(entries, limit)
-
-
-def _read(path: Path) -> list[Entry]:
-    try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise WrongUse(f"cannot read {path}: {error.strerror}; --known takes a TOML file of known failures") from error
-    except ValueError as error:  # not UTF-8, or not TOML
-        raise WrongUse(f"{path} is not TOML: {error}") from error
-    if extra := sorted(document.keys() - {"known"}):
-        raise WrongUse(f"{path}: {extra[0]!r} is not known here; each known failure is a [[known]] table")
-    tables = document.get("known", [])
-    if not isinstance(tables, list):
-        raise WrongUse(f"{path}: known is not a list of tables; begin each known failure with [[known]]")
-    return [entry for number, table in enumerate(tables, 1) for entry in _entries(f"{path}, entry {number}", table)]
-
-
-def translate(glob: str) -> str:
-    """A regular expression for a whole case name: as fnmatch, and `{a,b}` is a or b. "" when braces do not pair up."""
-    made, depth = "", 0
-    for piece in re.split(r"([{,}])", glob):
-        depth += {"{": 1, "}": -1}.get(piece, 0)
-        if depth < 0:
-            return ""
-        if piece == "," and depth:
-            made += "|"
-        elif piece in ("{", "}"):
-            made += "(?:" if piece == "{" else ")"
-        else:
-            made += fnmatch.translate(piece)[len("(?s:") : -len(r")\Z")]
-    return "" if depth else rf"(?s:{made})\Z"
-
-
-def _entries(where: str, table: Any) -> list[Entry]:
-    """One for each glob of a table."""
-    if not isinstance(table, dict):
-        raise WrongUse(f"{where} is not a table; begin each known failure with [[known]]")
-    for key in table:
-        if key not in KEYS:
-            near = get_close_matches(key, KEYS, 1)
-            hint = f"did you mean {near[0]}?" if near else f"the keys are {', '.join(KEYS)}"
-            raise WrongUse(f"{where}: {key!r} is not a key of a known failure; {hint}")
-    for key in ("case", "reason", "link"):
-        if key not in table:
-            raise WrongUse(f"{where} has no {key}; case, reason and link are required")
-    for key in KEYS:
-        if (
-            key not in ("case", "status", "np", "threads", *FLAGS)
-            and key in table
-            and not (isinstance(table[key], str) and table[key].strip())
-        ):
-            raise WrongUse(f"{where}: {key} is {table[key]!r}; it must be a text that is not empty")
-
-    globs = [table["case"]] if isinstance(table["case"], str) else table["case"]
-    if not isinstance(globs, list) or not globs:
-        raise WrongUse(f"{where}: case is {table['case']!r}; it must be a glob, or a list of globs")
-    for glob in globs:
-        if not isinstance(glob, str) or not _CASE_GLOB.fullmatch(glob) or not translate(glob):
-            raise WrongUse(
-                f"{where}: case {glob!r} can match no case name; "
-                "names consist of a-z 0-9 _ . + = / (and * ? [ ] ! - { , } for a glob)"
-            )
-    if not translate(table.get("transport", "*")):
-        raise WrongUse(f"{where}: transport {table['transport']!r} has braces that do not pair up")
-    if re.match(r"(?!https?://)[a-zA-Z][a-zA-Z0-9+.-]*:", table["link"]):
-        raise WrongUse(f"{where}: link {table['link']!r} is neither http(s)://… nor the path of a reproducer")
-    version = table.get("version", "")
-    try:
-        SpecifierSet(version)
-    except InvalidSpecifier:
-        raise WrongUse(f'{where}: version {version!r} is not a range; write for example ">=4.0,<4.3"') from None
-    status = table.get("status", ["fail"])
-    status = [status] if isinstance(status, str) else status
-    if not isinstance(status, list) or not status or not all(one in FAILED for one in status):
-        raise WrongUse(f"{where}: status is {table['status']!r}; it must be one of, or a list of, {' '.join(FAILED)}")
-    for key in FLAGS:
-        if not isinstance(table.get(key, False), bool):
-            raise WrongUse(f"{where}: {key} is {table[key]!r}; it must be true or false")
-    numbers = {}
-    for key, what in (("np", "ranks"), ("threads", "threads")):
-        given = table.get(key, [])
-        if not isinstance(given, list) or not all(type(one) is int and one > 0 for one in given):
-            raise WrongUse(f"{where}: {key} is {given!r}; it must be a list of numbers of {what}, for example [2, 3]")
-        numbers[key] = frozenset(given)
-    common = {**table, "where": where, "status": frozenset(status), **numbers}
-    common["sometimes"] = table.get("sometimes", False) or table.get("seldom", False)
-    return [Entry(**{**common, "case": glob}) for glob in globs]

@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from reports.evidence import objects
+from reports.globs import expand, translate
 
 HANG = "hang"  # no end in time
 EXIT = "exit"  # the process called exit
@@ -90,3 +92,70 @@ def _of_rank(entry: Mapping[str, Any]) -> Signature:
 
 def _texts(value: object) -> Iterable[str]:
     return map(str, value) if isinstance(value, list) else ()
+
+
+# The kinds of finding, as framework/check/record.hpp lists them; a test compares the two.
+CHECKS = frozenset(
+    str.split(
+        "data gap guard source tag count cancelled error return request order value info window file position leftover "
+        "fd stderr end"
+    )
+)
+_SIGNAL = re.compile(r"SIG[A-Z0-9]+")
+_PATTERN = re.compile(r"(?P<what>\S+?)(?: (?P<place>in|after) (?P<call>\S+?))?(?:: (?P<message>.+))?")
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """What a known failure looks like: `{data,gap} in MPI_Wait*`, `SIGSEGV in MPI_Put`, `error in MPI_Recv: class 15`.
+
+    WHAT and CALL are globs with braces, and fit as a whole; the message is a glob that some part of a message fits.
+    """
+
+    text: str
+    what: str
+    call: str
+    outside: bool
+    message: str
+
+    @property
+    def statuses(self) -> frozenset[str]:
+        """How a case ends that looks so."""
+        return frozenset(map(_status_of, expand(self.what)))
+
+    def fits(self, signature: Signature) -> bool:
+        """Whether a rank that saw this saw what is known."""
+        return (
+            self.outside == signature.outside
+            and bool(_compiled(self.what).match(signature.what))
+            and bool(_compiled(self.call).match(signature.call))
+            and (not self.message or bool(_compiled(f"*{self.message}*").match(signature.message)))
+        )
+
+
+def pattern(text: str) -> Pattern:
+    """Reads a pattern. Raises ValueError with what is wrong."""
+    found = _PATTERN.fullmatch(text)
+    if not found:
+        raise ValueError("write WHAT in CALL, or WHAT in CALL: MESSAGE")
+    for word in expand(found["what"]):
+        if not (word in CHECKS or word in (HANG, EXIT, KILLED, LOST, FAIL) or _SIGNAL.fullmatch(word)):
+            raise ValueError(
+                f"{word!r} is no kind of finding ({' '.join(sorted(CHECKS))}), no signal, "
+                f"and none of {HANG} {EXIT} {KILLED} {LOST} {FAIL}"
+            )
+    call = found["call"] or ""
+    if call and not (translate(call) and all(re.match(r"MPI_|fi_|ucp_", word) for word in expand(call))):
+        raise ValueError(f"{call!r} can be no call; a call begins with MPI_, fi_ or ucp_")
+    return Pattern(text, found["what"], call, found["place"] == "after", found["message"] or "")
+
+
+@lru_cache(maxsize=4096)
+def _compiled(glob: str) -> re.Pattern[str]:
+    return re.compile(translate(glob))
+
+
+def _status_of(what: str) -> str:
+    if what in (HANG, LOST):
+        return {HANG: "timeout", LOST: "lost"}[what]
+    return "crash" if what in (EXIT, KILLED) or _SIGNAL.fullmatch(what) else "fail"

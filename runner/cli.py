@@ -189,6 +189,30 @@ def check(names: Sequence[str], mpi: Sequence[str], files: Sequence[str], eviden
     return 1 if found.disagreements else 0
 
 
+@known.command()
+@click.argument("directories", metavar="DIR…", nargs=-1, required=True)
+@click.option("--known", "files", multiple=True, metavar="FILE", help="Entries; default: known/*.toml.")
+@click.option("--write", is_flag=True, help="Put `seen` into the entries that have none.")
+def propose(directories: Sequence[str], files: Sequence[str], write: bool) -> int:
+    """From runs: what entries of known failures should say was seen, how often, and where.
+
+    For each entry of which cases ran: what the ranks saw when they failed, as the field `seen` says it
+    (docs/formats.md, section 7), how many failed, the values of axes with which none did, and globs that no failure
+    justifies.
+    """
+    from rich.console import Console
+
+    from reports import known_propose
+    from reports.known import load, shipped
+
+    paths = [Path(file) for file in files] or shipped()
+    proposals = known_propose.propose(load(*paths).entries, [_run_folder(name) for name in directories])
+    known_propose.print_proposals(proposals, Console(highlight=False))
+    if write:
+        print(f"assay: {known_propose.write(proposals, paths)} entries have a field `seen` now")
+    return 0
+
+
 @assay.command(name="list")
 @click.argument("what", metavar="tests|cases|communicators|datatypes|counts|axes|profiles|mpis|requirements|procedures")
 @target_options

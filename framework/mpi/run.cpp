@@ -1,6 +1,7 @@
 #include "framework/mpi/run.hpp"
 
 #include "framework/mpi/attached.hpp"
+#include "framework/process/calls.hpp"
 
 #include <cstring>
 #include <fmt/format.h>
@@ -224,6 +225,7 @@ status_check& status_check::count(std::size_t expected) { return count(expected,
 status_check& status_check::count(std::size_t expected, MPI_Datatype type, std::size_t size_of_one) {
     // A datatype of no size: zero bytes are zero copies of it (section 3.2.5).
     auto const copies = size_of_one == 0 ? 0 : static_cast<int>(expected);
+    calls_of_the_framework const then_as_before; // what is checked next is about the call that gave the status
     int got = -1;
     mpi_.ok(MPI_Get_count(&status_, type, &got), where_);
     if (got != copies)
@@ -235,6 +237,7 @@ status_check& status_check::count(std::size_t expected, MPI_Datatype type, std::
 }
 
 status_check& status_check::not_cancelled() {
+    calls_of_the_framework const then_as_before;
     int flag = -1;
     mpi_.ok(MPI_Test_cancelled(&status_, &flag), where_);
     if (flag != 0)
@@ -254,6 +257,7 @@ status_check& status_check::error_untouched(requirement rests_on) {
 
 status_check& status_check::empty() {
     source(MPI_ANY_SOURCE).tag(MPI_ANY_TAG).not_cancelled();
+    calls_of_the_framework const then_as_before;
     int got = -1;
     mpi_.ok(MPI_Get_count(&status_, MPI_BYTE, &got), where_);
     if (got != 0)

@@ -24,13 +24,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from reports import known
+from reports import known, known_entry
 from reports.evidence import NOT_RUN, UNEXPECTED, Evidence, printable, read_run
+from reports.known_propose import propose, target_of
 from reports.summary import widen
 from runner.libraries import build, launching, targets
 from runner.libraries.native import NATIVE
 from runner.libraries.transports import OWN, Transport, parse
-from runner.model import CannotRun, Launch, Target, WrongUse
+from runner.model import Launch, Target, WrongUse
 from runner.supervision.procs import Guarded, busyness, wait_for
 
 MOST_PATIENCE = 4.0  # times the timeout, on a busy machine: some reproducers are there to hang
@@ -78,6 +79,7 @@ class Found:
     libraries: list[targets.Library]
     outcomes: dict[str, dict[str, Outcome]] = field(default_factory=dict)  # by path and SPEC
     entries: list[dict[str, Any]] = field(default_factory=list)  # of the comparison with a run
+    unjustified: list[str] = field(default_factory=list)  # globs of which that run saw no case fail
     disagreements: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -104,6 +106,7 @@ class Found:
                 for name, outcomes in self.outcomes.items()
             ],
             "entries": self.entries,
+            "unjustified": self.unjustified,
             "disagreements": self.disagreements,
             "notes": self.notes,
         }
@@ -266,9 +269,9 @@ def check(
     """
     if evidence is not None:
         read_run(evidence / "run.json")  # what is no run is refused before the work
-    entries = known.load(*files).entries
+    entries = [one for one in known.load(*files).entries if not only or any(word in one.link for word in only)]
     recipes, notes = _recipes(files, entries, only)
-    ranges = dict.fromkeys(filter(None, (known.never_ran(entry, targets.seen()) for entry in entries)))
+    ranges = dict.fromkeys(filter(None, (known_entry.never_ran(entry, targets.seen()) for entry in entries)))
     found = Found([targets.resolve(spec) for spec in dict.fromkeys(specs)], notes=notes)
     found.disagreements += ranges
     stop = threading.Event()
@@ -298,7 +301,9 @@ def check(
                 raise
     _try_alone(found, tried, note)
     if evidence is not None:
-        compare_run(found, entries, Evidence(evidence))
+        compare_run(found, entries, Evidence(evidence), whole=not only)
+        for proposal in propose(entries, [evidence]).values():
+            found.unjustified += proposal.unjustified()
     return found
 
 
@@ -318,7 +323,7 @@ def _try_alone(
 
 
 def _recipes(
-    files: Sequence[Path], entries: Sequence[known.Entry], only: Sequence[str]
+    files: Sequence[Path], entries: Sequence[known_entry.Entry], only: Sequence[str]
 ) -> tuple[dict[str, Recipe], list[str]]:
     """The reproducers, by the link that names them, also those that no entry links to; and notes on other links."""
     links = dict.fromkeys(entry.link for entry in entries)
@@ -336,13 +341,13 @@ def _place(link: str) -> Path:
     return build.REPO / link
 
 
-def _ends(fitting: Sequence[known.Entry]) -> set[str]:
+def _ends(fitting: Sequence[known_entry.Entry]) -> set[str]:
     """How a program may end instead of saying BUG: CRASH and HANG, as far as the entries list them."""
     ends = {"crash": CRASH, "timeout": HANG}
     return {ends[status] for entry in fitting for status in entry.status if status in ends}
 
 
-def compare(outcome: Outcome, fitting: Sequence[known.Entry], may_pass: bool = False) -> None:
+def compare(outcome: Outcome, fitting: Sequence[known_entry.Entry], may_pass: bool = False) -> None:
     """Sets what was expected of a reproducer on a library that `fitting` entries speak of, and what disagrees.
 
     `may_pass`: whether it fails where they fit depends on more than the library.
@@ -359,20 +364,22 @@ def compare(outcome: Outcome, fitting: Sequence[known.Entry], may_pass: bool = F
         outcome.disagreement = f"says {outcome.says}, but no entry speaks of this library ({outcome.text})"
 
 
-def compare_run(found: Found, entries: Sequence[known.Entry], evidence: Evidence) -> None:
-    """Compare with what a run found: listed failures are seen exactly where the reproducers say BUG."""
+def compare_run(found: Found, entries: Sequence[known_entry.Entry], evidence: Evidence, whole: bool = True) -> None:
+    """Compare with what a run found: listed failures are seen exactly where the reproducers say BUG.
+
+    `whole`: the entries are all there are, so that what none of them explains is a disagreement.
+    """
     libraries = {library.spec: library for library in found.libraries}
-    threads = int((evidence.run.get("options") or {}).get("threads") or 1)
     ran: dict[tuple[str, str], int] = Counter()  # by entry table and SPEC
     failed: dict[tuple[str, str], int] = Counter()
-    tables: dict[tuple[str, str], list[known.Entry]] = defaultdict(list)
+    tables: dict[tuple[str, str], list[known_entry.Entry]] = defaultdict(list)
     for name, cases in evidence.cases.items():
         about = evidence.about.get(name, {})
         library = libraries.get(str(about.get("mpi")))
         if library is None:
             found.notes.append(f"{name}: in {evidence.out}, but not among the libraries that are checked")
             continue
-        target = _target(name, library, int(about.get("np") or 0), threads)
+        target = target_of(name, about, evidence.run)
         fitting = [entry for entry in entries if entry.fits(target)]
         for entry in fitting:
             tables[entry.where, library.spec].append(entry)
@@ -386,7 +393,7 @@ def compare_run(found: Found, entries: Sequence[known.Entry], evidence: Evidence
             said = (record.get("known"), record.get("known_link"))
             for where in {one.where for one in matcher.matching(record["case"]) if (one.reason, one.link) == said}:
                 failed[where, library.spec] += 1
-        if unexplained := sum(one.status in UNEXPECTED for one in cases.values()):
+        if unexplained := whole and sum(one.status in UNEXPECTED for one in cases.values()):
             found.disagreements.append(f"{name}: {unexplained:,} results that no entry explains")
     for (where, spec), listed in tables.items():
         entry = listed[0]
@@ -418,13 +425,6 @@ def compare_run(found: Found, entries: Sequence[known.Entry], evidence: Evidence
             )
 
 
-def _target(name: str, library: targets.Library, np: int, threads: int) -> Target:
-    def nowhere(suite_args: Sequence[str]) -> Launch:
-        raise CannotRun(f"{name}: is not to be started")
-
-    return Target(name, library.spec, np, nowhere, family=library.family, version=library.version, threads=threads)
-
-
 def print_report(found: Found, console: Console) -> None:
     """A table of reproducers and libraries; then what disagrees, in sentences."""
     widen(console)
@@ -452,6 +452,8 @@ def print_report(found: Found, console: Console) -> None:
                     f"  {Path(one['entry']).name} on {one['mpi']}: none of {one['cases']:,} cases failed this time",
                     "dim",
                 )
+    for text in found.unjustified:
+        line(f"not justified by this run: {text}", "dim")
     for text in found.notes:
         line(f"note: {text}", "dim")
     for text in found.disagreements:

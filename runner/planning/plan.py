@@ -12,6 +12,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from reports.globs import expand
 from runner.model import CannotRun, WrongUse
 
 SUITES = Path(__file__).resolve().parents[2] / "suites"
@@ -63,16 +64,11 @@ def comma_list(words: Iterable[str]) -> list[str]:
 def globs(words: Iterable[str]) -> list[str]:
     """As comma_list, and `{a,b}` is a or b, as in lists of known failures: `("x/{a,b}",)` → [x/a, x/b]."""
     found: dict[str, None] = {}
-    waiting = list(reversed(list(words)))
-    while waiting:
-        word = waiting.pop()
-        if braces := re.search(r"\{([^{}]*)\}", word):
-            before, behind = word[: braces.start()], word[braces.end() :]
-            waiting += [before + part + behind for part in reversed(braces[1].split(","))]
-        elif set("{}") & set(word):
-            raise WrongUse(f"--select {word}: braces that do not pair up; {{a,b}} is a or b")
-        else:
-            found |= dict.fromkeys(comma_list([word]))
+    for word in words:
+        try:
+            found |= dict.fromkeys(comma_list(expand(word)))
+        except ValueError as error:
+            raise WrongUse(f"--select {word}: {error}") from None
     return list(found)
 
 

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from reports.known import Known, load, never_ran, translate
+from reports.globs import translate
+from reports.known import Known, load
+from reports.known_entry import never_ran
 from reports.requirements import catalogue, wants_an_error
 from runner.libraries import targets
 from runner.model import Launch, Target, Verdict, WrongUse
@@ -133,6 +135,61 @@ def test_the_entry_that_expects_this_status_is_taken(tmp_path: Path) -> None:
     second = '[[known]]\ncase="p2p.*"\nstatus="timeout"\nreason="hangs"\nlink="x.c"'
     verdict = known(tmp_path, ENTRY + second).apply(Verdict(CASE, "t", "timeout"), target())
     assert (verdict.status, verdict.extra["known"]) == ("xfail", "hangs")
+
+
+SEEN = """
+[[known]]
+case    = "p2p.ring*/*"
+seen    = ["{data,gap} in MPI_Wait*", "error in MPI_Recv: *class 15*", "SIGSEGV in MPI_Put", "hang in MPI_Win_fence"]
+reason  = "the last byte of a pair is lost"
+link    = "x.c"
+"""
+
+
+def saw(status: str, check: str, call: str, message: str = "", **more: object) -> dict[str, object]:
+    what = {"fail": "check", "crash": "signal"}.get(status)
+    return {"rank": 0, "status": status, **({what: check} if what else {}), "call": call, "message": message, **more}
+
+
+@pytest.mark.parametrize(
+    ("status", "ranks", "after"),
+    [
+        ("fail", [saw("fail", "data", "MPI_Wait"), saw("fail", "gap", "MPI_Waitall")], "xfail"),
+        ("fail", [saw("fail", "data", "MPI_Wait"), saw("fail", "tag", "MPI_Wait")], "fail"),  # one thing is new
+        ("fail", [saw("fail", "data", "MPI_Recv")], "fail"),
+        ("fail", [saw("fail", "error", "MPI_Recv", "first\ngives class 15 here")], "xfail"),
+        ("fail", [saw("fail", "error", "MPI_Recv", "gives class 14")], "fail"),
+        ("fail", [], "fail"),
+        ("crash", [saw("crash", "SIGSEGV", "MPI_Put")], "xfail"),
+        ("crash", [saw("crash", "SIGSEGV", "MPI_Put", in_mpi=False)], "crash"),  # in the test, after the call
+        ("crash", [saw("crash", "SIGBUS", "MPI_Put")], "crash"),
+        ("crash", [saw("crash", "SIGSEGV", "MPI_Wait")], "crash"),
+        ("timeout", [saw("timeout", "", "MPI_Win_fence"), saw("fail", "data", "MPI_Wait")], "xfail"),
+        ("timeout", [saw("timeout", "", "MPI_Win_free")], "timeout"),
+        ("lost", [], "lost"),
+        ("pass", [], "xpass"),
+    ],
+)
+def test_only_what_was_seen_is_known(tmp_path: Path, status: str, ranks: list[object], after: str) -> None:
+    entries = known(tmp_path, SEEN)
+    assert entries.expected(CASE, target()) == {"fail", "crash", "timeout"}
+    verdict = entries.apply(Verdict(CASE, "t", status, extra={"ranks": ranks} if ranks else {}), target())
+    assert verdict.status == after
+
+
+def test_what_was_seen_may_be_known_to_several_entries_together(tmp_path: Path) -> None:
+    other = '[[known]]\ncase="p2p.*"\nseen="SIGSEGV in MPI_Recv"\nreason="dies"\nlink="y.c"\n'
+    entries = known(tmp_path, SEEN + other)
+    both = [saw("fail", "data", "MPI_Wait"), saw("crash", "SIGSEGV", "MPI_Recv")]
+    verdict = entries.apply(Verdict(CASE, "t", "crash", extra={"ranks": both}), target())
+    assert (verdict.status, verdict.extra["known"]) == ("xfail", "dies")  # the main thing names it
+    assert entries.unused() == []
+
+
+def test_what_happens_by_chance_says_how_often_and_why(tmp_path: Path) -> None:
+    chance = 'sometimes = { failed = 3, of = 20, why = "who comes first" }\n'
+    (entry,) = known(tmp_path, ENTRY + chance).entries
+    assert (entry.sometimes, entry.rate, entry.why) == (True, (3, 20), "who comes first")
 
 
 def test_what_fails_sometimes_may_pass_and_is_reported_when_it_always_does(tmp_path: Path) -> None:
@@ -329,6 +386,17 @@ def test_nothing_known() -> None:
         (("p2p.ring*", "P2P ring*"), "entry 2: case 'P2P ring.*' can match no case name"),
         (("p2p.ring*", "p2p.{ring,alltoall*"), r"entry 2: case 'p2p.\{ring.*' can match no case name"),
         (("p2p.ring*", "p2p.ring}*{"), r"entry 2: case 'p2p.ring\}.*' can match no case name"),
+        (("status ", 'seen = "data in MPI_Recv"\nstatus '), "entry 2: has both seen and status"),
+        (('status  = ["fail", "crash"]', "seen = []"), r"entry 2: seen is \[\]; it must be a list such as"),
+        (('status  = ["fail", "crash"]', 'seen = "dta in MPI_Recv"'), "entry 2: seen: 'dta' is no kind of finding"),
+        (('status  = ["fail", "crash"]', 'seen = "data in Recv"'), "entry 2: seen: 'Recv' can be no call"),
+        (('status  = ["fail", "crash"]', 'seen = "data by MPI_Recv"'), "entry 2: seen: write WHAT in CALL"),
+        (('status  = ["fail", "crash"]', 'seen = "{data in MPI_Recv"'), "entry 2: seen: braces that do not pair up"),
+        (
+            ("status ", "sometimes = { failed = 3, of = 2, why = 'race' }\nstatus "),
+            "entry 2: sometimes is .*of how many",
+        ),
+        (("status ", "sometimes = { failed = 3, of = 20 }\nstatus "), "entry 2: sometimes is .*of how many"),
         (("[[known]]", "[[knwon]]"), "'knwon' is not known here; each known failure is a"),
         (('"mpich"', '"mpich'), "is not TOML"),
     ],

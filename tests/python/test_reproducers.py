@@ -12,7 +12,8 @@ from test_cli import says
 
 from reports import known
 from reports.evidence import Evidence
-from reports.known import Entry, load
+from reports.known import load
+from reports.known_entry import Entry
 from runner import cli
 from runner.commands import known as reproducers
 from runner.commands.known import Found, Outcome
@@ -211,7 +212,11 @@ def _write_run(folder: Path, statuses: dict[str, str], threads: int = 1) -> Path
     with (out / "cases.jsonl").open("w") as file:
         for place, status in statuses.items():
             version, _, case = place.partition(" ")
-            known = {"known": "old", "known_link": "known/reproducers/old.c"} if status.startswith("x") else {}
+            known = (
+                {"known": "old", "known_link": "known/reproducers/old.c", "found": "fail"}
+                if status.startswith("x")
+                else {}
+            )
             line = {"case": case, "target": f"fake@{version}/np2", "status": status, **known}
             file.write(json.dumps(line) + "\n")
     return out
@@ -246,6 +251,23 @@ def test_comparison_with_a_run(
     record = json.loads(capsys.readouterr().out)
     assert [entry["verdict"] for entry in record["entries"]] == verdicts
     assert any(sentence in text for text in record["disagreements"]) or not sentence
+
+
+def test_what_no_failure_justifies_is_told_and_a_name_is_all_that_is_spoken_of(
+    world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
+    world.reproducer("old", BUG_BEFORE_2)
+    world.entry("old", "<2")
+    world.reproducer("other", "echo OK")
+    world.entry("other", "<9")  # wrong: it is OK everywhere
+    text = world.known.read_text()
+    world.known.write_text(text.replace('case="a.b/*"', 'case=["a.b/*", "a.c/*", "a.d/*"]', 1))
+    out = _write_run(world.folder, {"1.0 a.b/x=1": "xfail", "1.0 a.c/x=1": "pass", "1.0 a.e/x=2": "fail"})
+    assert cli.main(["known", "check", "old", "--evidence", str(out), "--json"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert "other" not in json.dumps(record) and record["disagreements"] == []
+    assert record["unjustified"] == [f"{world.known}, entry 1: of a.c/* 1 case ran and none failed so"]
+    assert cli.main(["known", "check", "--evidence", str(out)]) == 1
 
 
 def test_failures_where_the_reproducer_says_ok_disagree(world: World) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from reports.signature import Signature, main_signature, signatures
+from reports.signature import CHECKS, Signature, main_signature, signatures
 
 DATA = {
     "rank": 1,
@@ -69,3 +71,8 @@ def test_what_did_not_fail_has_none_and_what_names_no_rank_has_its_reason() -> N
     assert signatures({"status": "pass", "ranks": [DATA]}) == [] and main_signature({"status": "unsupported"}) is None
     (lost,) = signatures({"status": "lost", "reason": "no rank began it"})
     assert (lost.status, lost.what, lost.message) == ("lost", "lost", "no rank began it")
+
+
+def test_the_kinds_of_finding_are_those_of_the_suite() -> None:
+    text = (Path(__file__).resolve().parents[2] / "framework" / "check" / "record.hpp").read_text()
+    assert set(re.findall(r'^    F\(\w+, "(\w+)"', text, re.MULTILINE)) == CHECKS

@@ -1,0 +1,194 @@
+"""assay known propose: from runs that are there, what entries of known failures should say was seen, and where.
+
+For each table: the signatures of the failures that it explains, how many of its cases failed, the values of axes with
+which none did, and the globs that no case of the runs justifies. What was seen can be written into the files.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from packaging.version import InvalidVersion, Version
+from rich.console import Console
+from rich.text import Text
+
+from reports.evidence import NOT_RUN, Evidence, parse_case, printable
+from reports.globs import translate
+from reports.known import Matcher
+from reports.known_entry import Entry
+from reports.signature import LOST, Signature, signatures
+from runner.model import CannotRun, Launch, Target
+
+SHOWN = 120  # characters of a glob
+ENOUGH = 4  # cases with a value of an axis that all passed, before the value is called one that does not matter
+
+
+@dataclass
+class Proposal:
+    """What runs say of one table."""
+
+    where: str
+    entries: list[Entry]
+    seen: Counter[str] = field(default_factory=Counter)  # signatures that only this table can explain: cases
+    shared: Counter[str] = field(default_factory=Counter)  # signatures that other tables may explain, too
+    failed: list[str] = field(default_factory=list)
+    passed: list[str] = field(default_factory=list)
+    by_glob: Counter[str] = field(default_factory=Counter)  # cases that failed, by the glob that fits them
+
+    @property
+    def texts(self) -> list[str]:
+        """What to write as `seen`: what this table alone explains, else what it may explain."""
+        return [text for text, _ in (self.seen or self.shared).most_common()]
+
+    def unjustified(self) -> list[str]:
+        """A sentence for each glob that fits cases that ran, of which none failed as the table says."""
+        sentences = []
+        for entry in self.entries:
+            fits = re.compile(translate(entry.case)).match
+            if not self.by_glob[entry.case] and (number := sum(map(bool, map(fits, self.passed)))):
+                glob = entry.case if len(entry.case) <= SHOWN else f"{entry.case[: SHOWN - 1]}…"
+                cases = "1 case" if number == 1 else f"{number:,} cases"
+                sentences.append(f"{self.where}: of {glob} {cases} ran and none failed so")
+        return sentences
+
+    def spared(self) -> dict[str, list[str]]:
+        """By axis, the values with which at least some cases of the table ran and none failed."""
+        ran: dict[str, Counter[str]] = defaultdict(Counter)
+        bad: dict[str, Counter[str]] = defaultdict(Counter)
+        for cases, counts in ((self.passed, ran), (self.failed, ran), (self.failed, bad)):
+            for case in cases:
+                test, axes = parse_case(case)
+                for axis, value in {"test": test, **axes}.items():
+                    counts[axis][value] += 1
+        spared = {
+            axis: sorted(value for value, number in counts.items() if number >= ENOUGH and not bad[axis][value])
+            for axis, counts in ran.items()
+        }
+        return {axis: values for axis, values in spared.items() if values}
+
+
+def propose(entries: Iterable[Entry], runs: Sequence[Path]) -> dict[str, Proposal]:
+    """By table (`where`), what the runs say, where a case of the table ran. Raises WrongUse and CannotRun."""
+    found: dict[str, Proposal] = {}
+    tables: dict[str, list[Entry]] = defaultdict(list)
+    for entry in entries:
+        tables[entry.where].append(entry)
+    for run in runs:
+        evidence = Evidence(run)
+        for name, cases in evidence.cases.items():
+            target = target_of(name, evidence.about.get(name, {}), evidence.run)
+            matcher = Matcher(entry for some in tables.values() for entry in some if entry.fits(target))
+            met = {case: matching for case in cases if (matching := matcher.matching(case))}
+            bad = [case for case in met if cases[case].status not in ("pass", "xpass", "flaky", *NOT_RUN)]
+            for case, matching in met.items():
+                if cases[case].status in ("pass", "xpass"):
+                    for where in {entry.where for entry in matching}:
+                        found.setdefault(where, Proposal(where, tables[where])).passed.append(case)
+            for record in evidence.details(name, bad):
+                _add(record, met[record["case"]], tables, found)
+    return found
+
+
+def _add(
+    record: Mapping[str, Any], matching: Sequence[Entry], tables: Mapping[str, list[Entry]], found: dict[str, Proposal]
+) -> None:
+    status = str(record.get("found") or record["status"])
+    able = [entry for entry in matching if status in entry.status]
+    explained = set()
+    for one in signatures(record):
+        known = [entry for entry in able if entry.seen and entry.explains(one, status)]
+        known = known or [entry for entry in able if not entry.seen] or able
+        wheres = {entry.where for entry in known}
+        for where in wheres:
+            proposal = found.setdefault(where, Proposal(where, tables[where]))
+            (proposal.seen if len(wheres) == 1 else proposal.shared)[text_of(one)] += 1
+            explained.add(where)
+    for where in {entry.where for entry in matching}:
+        proposal = found.setdefault(where, Proposal(where, tables[where]))
+        (proposal.failed if where in explained else proposal.passed).append(record["case"])
+        if where in explained:
+            proposal.by_glob.update(entry.case for entry in able if entry.where == where)
+
+
+def text_of(signature: Signature) -> str:
+    """The pattern that fits this signature, whatever its message."""
+    return LOST if signature.status == "lost" else str(signature)
+
+
+def target_of(name: str, about: Mapping[str, Any], run: Mapping[str, Any]) -> Target:
+    """The target that run.json tells of, as far as entries ask for it."""
+
+    def nowhere(suite_args: Sequence[str]) -> Launch:
+        raise CannotRun(f"{name}: is not to be started")
+
+    spec = str(about.get("mpi") or "")
+    family, _, version = spec.partition("@")
+    said = re.search(r"\d+(?:\.\d+)+", str(about.get("library") or ""))
+    try:
+        version = str(Version(version or (said[0] if said else "")))
+    except InvalidVersion:
+        version = ""
+    return Target(
+        name,
+        spec,
+        int(about.get("np") or 0),
+        nowhere,
+        family=family.removeprefix("debian:"),
+        version=version,
+        transport=str(about.get("transport") or ""),
+        threads=int((run.get("options") or {}).get("threads") or 1),
+    )
+
+
+def write(proposals: Mapping[str, Proposal], files: Iterable[Path]) -> int:
+    """Put `seen` into the tables that have proposals and none yet, in the place of `status`; how many were changed."""
+    changed = 0
+    for path in files:
+        head, *blocks = re.split(r"(?m)^(?=\[\[known\]\])", path.read_text(encoding="utf-8"))
+        for number, block in enumerate(blocks, 1):
+            proposal = proposals.get(f"{path}, entry {number}")
+            if proposal is None or not proposal.texts or re.search(r"(?m)^seen\b", block):
+                continue
+            block = re.sub(r"(?m)^status\b.*\n", "", block)
+            blocks[number - 1] = re.sub(r"(?m)^(?=reason\b)", _seen_line(proposal.texts), block, count=1)
+            changed += 1
+        path.write_text("".join([head, *blocks]), encoding="utf-8")
+    return changed
+
+
+def print_proposals(proposals: Mapping[str, Proposal], console: Console) -> None:
+    """A paragraph for each table, in the order of the files."""
+
+    def line(text: str, style: str = "") -> None:
+        console.print(Text(printable(text), style), soft_wrap=True)
+
+    for one in sorted(proposals.values(), key=lambda one: _place(one.where)):
+        ran = len(one.failed) + len(one.passed)
+        line(f"{one.where}: {len(one.failed):,} of {ran:,} cases failed as it says", "bold")
+        line(f"  {one.entries[0].reason} ({one.entries[0].link})", "dim")
+        for counts, what in ((one.seen, "seen"), (one.shared, "seen, as other entries may say, too")):
+            if counts:
+                words = ", ".join(f"{text} ({number:,})" for text, number in counts.most_common())
+                line(f"  {what}: {words}")
+        if one.failed and one.passed:
+            for axis, values in one.spared().items():
+                line(f"  never with {axis} = {', '.join(values)}")
+        for sentence in one.unjustified():
+            line(f"  not justified: {sentence.partition(': ')[2]}")
+
+
+def _place(where: str) -> tuple[str, int]:
+    path, _, number = where.rpartition(" ")
+    return path, int(number)
+
+
+def _seen_line(texts: Sequence[str]) -> str:
+    line = "seen    = [{}]\n".format(", ".join(f'"{text}"' for text in texts))
+    if len(line) <= 120:
+        return line
+    return "seen    = [\n" + "".join(f'    "{text}",\n' for text in texts) + "]\n"
