@@ -93,8 +93,10 @@ class Known:
             return verdict
         reason = f"passed, but {sure.where} expects {' or '.join(sorted(sure.status))}"
         if wants_an_error(verdict.extra.get("requirements")):
-            worse = "what wants an error raised also passes where the library got worse and refuses what it should take"
-            reason = f"{reason}; {worse}"
+            reason += (
+                "; what wants an error raised also passes where the library has got worse and refuses what it should "
+                "take"
+            )
         return _known(verdict, "xpass", sure, {"reason": reason})
 
     def _expected(self, verdict: Verdict, target: Target, matching: Sequence[Entry]) -> Verdict:
