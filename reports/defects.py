@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from reports.evidence import NOT_RUN, UNEXPECTED, WORST_FIRST, Entry, Evidence, objects
-from reports.factors import Region, regions
+from reports.factors import Region, Table
 from reports.requirements import cited
 from reports.signature import Signature, main_signature, signatures
 
@@ -112,7 +112,8 @@ def defects(
             for case, entry in entries.items():
                 if (where := (target, case.partition("/")[0])) in wanted and entry.status not in NOT_RUN:
                     ran[where].append(case)
-    groups = [Defect(some) for some in _together(found, ran)]
+    tables = {place: Table(cases) for place, cases in ran.items()}
+    groups = [Defect(some) for some in _together(found, tables)]
     for group in groups:
         often = Counter(one.key for one in group.found)
         group.found.sort(key=lambda one: (-often[one.key], one.key, WORST_FIRST.index(one.status)))
@@ -120,7 +121,7 @@ def defects(
         for one in group.found:
             by_place[one.target, one.test].append(one.case)
         group.ran = {place: len(ran[place]) for place in by_place}
-        group.where = {place: regions(cases, ran[place]) for place, cases in by_place.items()}
+        group.where = {place: tables[place].regions(cases) for place, cases in by_place.items()}
     groups.sort(key=lambda group: -len(group.found))
     for number, group in enumerate(groups, 1):
         group.number = number
@@ -175,7 +176,7 @@ def _tops(record: Mapping[str, Any]) -> Iterable[Key]:
             yield str(entry.get("signal")), top
 
 
-def _together(found: Sequence[Found], ran: Mapping[tuple[str, str], Sequence[str]]) -> list[list[Found]]:
+def _together(found: Sequence[Found], tables: Mapping[tuple[str, str], Table]) -> list[list[Found]]:
     """Groups of `found`: first those of one test that saw the same, then what is linked."""
     atoms: dict[tuple[str, Key], list[Found]] = defaultdict(list)
     for one in found:
@@ -189,7 +190,7 @@ def _together(found: Sequence[Found], ran: Mapping[tuple[str, str], Sequence[str
 
     links: dict[Key, list[tuple[str, Key]]] = defaultdict(list)
     for atom, some in atoms.items():
-        for link in _links(atom, some, ran):
+        for link in _links(atom, some, tables):
             links[link].append(atom)
     for linked in links.values():
         for atom in linked[1:]:
@@ -200,7 +201,7 @@ def _together(found: Sequence[Found], ran: Mapping[tuple[str, str], Sequence[str
     return list(groups.values())
 
 
-def _links(atom: tuple[str, Key], some: Sequence[Found], ran: Mapping[tuple[str, str], Sequence[str]]) -> set[Key]:
+def _links(atom: tuple[str, Key], some: Sequence[Found], tables: Mapping[tuple[str, str], Table]) -> set[Key]:
     """What groups of one defect share with each other."""
     test, (status, what, words) = atom[0], atom[1]
     links: set[Key] = set()
@@ -220,7 +221,7 @@ def _links(atom: tuple[str, Key], some: Sequence[Found], ran: Mapping[tuple[str,
         links |= {("words", what, words, section) for section in sections}
         for place in {(one.target, one.test) for one in some}:
             cases = [one.case for one in some if (one.target, one.test) == place]
-            for condition in regions(cases, ran[place])[0].conditions:
+            for condition in tables[place].regions(cases)[0].conditions:
                 links.add(("values", what, words, condition.axis, *sorted(condition.values)))
         if begins := _PROCEDURE.match(words):
             links |= {("procedure", _family(begins[0]), section) for section in sections}

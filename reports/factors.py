@@ -8,8 +8,7 @@ with a probability of at most binomial(values, k) * share**n, where share is the
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from reports.evidence import parse_case, value_order
@@ -19,8 +18,6 @@ CHANCE = 0.01  # conditions that chance explains together as well as this are no
 TELLING = 0.2  # and a condition that chance explains as well as this adds nothing to the others
 REGIONS = 3  # at most, of the failures of one test
 PURE = 0.5  # of the cases in a region fail: it need not be split
-
-Axes = Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -61,14 +58,79 @@ class Region:
         return f"{where} ({'all' if self.failed == self.ran else f'{self.failed:,} of'} {self.ran:,})"
 
 
+class Table:
+    """Some cases and the values of their axes. A set of cases is a number whose bit n stands for the n-th case."""
+
+    def __init__(self, cases: Iterable[str]) -> None:
+        self.bits: dict[str, int] = {}
+        self.axes: dict[str, dict[str, int]] = {}
+        for number, case in enumerate(dict.fromkeys(cases)):
+            self.bits[case] = bit = 1 << number
+            for axis, value in parse_case(case).axes.items():
+                values = self.axes.setdefault(axis, {})
+                values[value] = values.get(value, 0) | bit
+
+    def regions(self, bad: Iterable[str]) -> list[Region]:
+        """Where the cases `bad` lie among all; the region with the most failures first.
+
+        A region without conditions says that no axis decides.
+        """
+        failing = sum(self.bits[case] for case in set(bad))
+        passing = sum(self.bits.values()) & ~failing
+        return sorted(self._split(failing, passing, REGIONS), key=lambda region: -region.failed)
+
+    def _split(self, bad: int, good: int, most: int) -> list[Region]:
+        whole = self._region(bad, good)
+        if most < 2 or whole.failed < 4 or whole.failed >= PURE * whole.ran:
+            return [whole]
+        # Failures of two kinds: those with one value of an axis and the others are looked at apart, where that leaves
+        # fewer cases that pass.
+        best: tuple[int, list[Region]] | None = None
+        for values in self.axes.values():
+            part = max((bits & bad for bits in values.values()), key=int.bit_count)
+            if not part or part == bad:
+                continue
+            split = [region for some in (part, bad & ~part) for region in self._split(some, good, most - 1)]
+            left = sum(region.ran - region.failed for region in split)
+            if len(split) <= most and (best is None or left < best[0]):
+                best = left, split
+        return best[1] if best is not None and best[0] * 4 < whole.ran - whole.failed else [whole]
+
+    def _region(self, bad: int, good: int) -> Region:
+        """The conditions that all of `bad` meet and few of `good`."""
+        failures, everywhere = bad.bit_count(), bad | good
+        conditions: list[Condition] = []
+        candidates: dict[Condition, int] = {}
+        for axis, values in self.axes.items():
+            failing = [value for value, bits in values.items() if bits & bad]
+            tried = [value for value, bits in values.items() if bits & everywhere]
+            allowed = _union(values[value] for value in failing)
+            if allowed & bad == bad and len(failing) < len(tried):
+                candidates[Condition(axis, frozenset(failing), frozenset(tried))] = allowed
+        inside, chance = good, 1.0
+        while candidates and inside and failures > 1:
+            chances = {one: _chance(one, failures, inside & bits, inside) for one, bits in candidates.items()}
+            best = min(candidates, key=lambda one: (chances[one], len(one.values)))
+            if chances[best] > TELLING:
+                break
+            conditions.append(best)
+            inside &= candidates.pop(best)
+            chance *= chances[best]
+        if chance >= CHANCE:  # several conditions may say together what none of them says alone
+            conditions, inside = [], good
+        order = list(self.axes)
+        conditions.sort(key=lambda one: order.index(one.axis))
+        return Region(tuple(conditions), failures, failures + inside.bit_count())
+
+
 def common_factor(bad: Iterable[str], ran: Iterable[str]) -> str:
     """A sentence on what decides that the cases `bad` of `ran` failed, or "" when nothing stands out."""
-    bad, ran = list(bad), list(ran)
+    bad, table = list(bad), Table(ran)
     if len(bad) < 2:
         return ""
-    if len(bad) == len(ran):
+    if len(bad) == len(table.bits):
         return f"all {len(bad):,} cases that ran fail"
-    found = regions(bad, ran)
+    found = table.regions(bad)
     if not any(region.conditions for region in found):
         return ""
     if len(found) > 1:
@@ -79,66 +141,16 @@ def common_factor(bad: Iterable[str], ran: Iterable[str]) -> str:
     return f"{who} failures have {', '.join(map(str, region.conditions))}; {share}"
 
 
-def regions(bad: Iterable[str], ran: Iterable[str]) -> list[Region]:
-    """Where the cases `bad` of `ran`, of one test or of several, lie; the region with the most failures first.
-
-    `bad` is part of `ran`. A region without conditions says that no axis decides.
-    """
-    failing = set(bad)
-    taken = [(parse_case(case).axes, case in failing) for case in ran]
-    found = _regions([axes for axes, fails in taken if fails], [axes for axes, fails in taken if not fails], REGIONS)
-    return sorted(found, key=lambda region: -region.failed)
+def _union(some: Iterable[int]) -> int:
+    whole = 0
+    for bits in some:
+        whole |= bits
+    return whole
 
 
-def _regions(bad: Sequence[Axes], good: Sequence[Axes], most: int) -> list[Region]:
-    whole, inside = _region(bad, good)
-    if most < 2 or len(bad) < 4 or whole.failed >= PURE * whole.ran:
-        return [whole]
-    # Failures of two kinds: those with one value of an axis and the others are looked at apart, where that leaves
-    # fewer cases that pass.
-    best: tuple[int, list[Region]] | None = None
-    for axis in bad[0]:
-        values = Counter(axes.get(axis, "") for axes in bad)
-        if len(values) < 2:
-            continue
-        value = values.most_common(1)[0][0]
-        parts = [([one for one in bad if (one.get(axis) == value) is is_it]) for is_it in (True, False)]
-        split = [region for part in parts for region in _regions(part, good, most - 1)]
-        left = sum(region.ran - region.failed for region in split)
-        if len(split) <= most and (best is None or left < best[0]):
-            best = left, split
-    return best[1] if best is not None and best[0] * 4 < len(inside) else [whole]
-
-
-def _region(bad: Sequence[Axes], good: Sequence[Axes]) -> tuple[Region, Sequence[Axes]]:
-    """The conditions that all of `bad` meet and few of `good`, and those of `good` that meet them, too."""
-    conditions: list[Condition] = []
-    candidates = []
-    for axis in bad[0] if bad else ():
-        failing = {axes.get(axis, "") for axes in bad}
-        tried = failing | {axes[axis] for axes in good if axis in axes}
-        if "" not in failing and len(failing) < len(tried):
-            candidates.append(Condition(axis, frozenset(failing), frozenset(tried)))
-    inside, chance = good, 1.0
-    while candidates and inside and len(bad) > 1:
-        kept = {one: [axes for axes in inside if axes.get(one.axis) in one.values] for one in candidates}
-        chances = {one: _chance(one, len(bad), kept[one], inside) for one in candidates}
-        best = min(candidates, key=lambda one: (chances[one], len(one.values)))
-        if chances[best] > TELLING:
-            break
-        conditions.append(best)
-        candidates.remove(best)
-        inside, chance = kept[best], chance * chances[best]
-    if chance >= CHANCE:  # several conditions may say together what none of them says alone
-        conditions, inside = [], good
-    order = list(bad[0]) if bad else []
-    conditions.sort(key=lambda one: order.index(one.axis))
-    return Region(tuple(conditions), len(bad), len(bad) + len(inside)), inside
-
-
-def _chance(one: Condition, failures: int, kept: Sequence[Axes], before: Sequence[Axes]) -> float:
+def _chance(one: Condition, failures: int, kept: int, before: int) -> float:
     """How probable it is that so many failures fall on so few values when the axis has no part in it; at most 1."""
-    share = (len(kept) + failures) / (len(before) + failures)
     if len(one.values) == 1 and failures == 2:  # two of a kind: too few for statistics, and what a reader wants to know
         return 0.0
+    share = (kept.bit_count() + failures) / (before.bit_count() + failures)
     return min(1.0, math.comb(len(one.tried), len(one.values)) * share**failures)

@@ -82,6 +82,7 @@ def is_in(profile: str | None, since: str) -> bool:
     return not found or section_order(since) <= section_order(found[1])
 
 
+@lru_cache(maxsize=1)
 def everything() -> dict[str, dict[str, Any]]:
     """The requirements of MPI and of all frameworks, by id."""
     return {name: entry for about in ("mpi", *NATIVE) for name, entry in catalogue(about).items()}

@@ -12,7 +12,7 @@ from sample_run import TARGETS, write_sample
 
 from reports.defects import Defect, defects
 from reports.evidence import Evidence
-from reports.factors import regions
+from reports.factors import Table
 
 COMMS, TYPES, COUNTS = ("world", "dup", "inter"), ("int", "double", "short_int", "vector_int"), ("0", "1", "17", "1021")
 Record = dict[str, Any]
@@ -114,7 +114,7 @@ def test_failures_in_two_places_are_told_as_two_regions(tmp_path: Path) -> None:
 def test_chance_is_no_reason() -> None:
     ran = [f"p2p.a/x={x}/y={y}" for x in range(20) for y in range(20)]
     scattered = [f"p2p.a/x={x}/y={x * 7 % 20}" for x in range(0, 20, 3)]  # 7 of 400, on 7 of 20 values of each axis
-    (region,) = regions(scattered, ran)
+    (region,) = Table(ran).regions(scattered)
     assert region.conditions == () and (region.failed, region.ran) == (7, 400)
 
 
