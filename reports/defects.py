@@ -24,6 +24,9 @@ _BINDING = re.compile(r"^P?(MPI_\w+?)(_c)?$")  # MPI_Send and MPI_Send_c share t
 _LIBC = re.compile(r"\?|_?exit|abort|raise|gsignal|pthread_kill|erand48_r|mem\w+|__\w+|P?MPI_\w+")
 _PROCEDURE = re.compile(r"\bMPI_[A-Z]\w+")
 _COMMON = {"file", "comm", "win", "type", "info", "group", "get", "set", "c", "create", "init", "all", "at", "free"}
+_COMPLETION = {"", "MPI_Start", "MPI_Startall", "MPI_Request_free"} | {
+    f"MPI_{verb}{many}" for verb in ("Wait", "Test") for many in ("", "all", "any", "some")
+}
 
 Key = tuple[str, ...]
 
@@ -209,7 +212,9 @@ def _links(atom: tuple[str, Key], some: Sequence[Found], tables: Mapping[tuple[s
     for one in some:
         links |= {("top", *top) for top in one.tops}
         links |= {("saw", test, *other) for other in one.others}
-    if status == "crash":
+    if status == "crash" and words in _COMPLETION:  # where the damage of another call shows, or that of all
+        links.add(("dies", test))
+    elif status == "crash":
         links.add(("call", what, words))
         links |= {("stem", test, what, stem) for stem in _stems(words)}
     elif status == "timeout":
