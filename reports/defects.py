@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from reports.evidence import NOT_RUN, UNEXPECTED, WORST_FIRST, Entry, Evidence, objects
+from reports.evidence import Entry, Evidence, objects
 from reports.factors import Region, Table
 from reports.requirements import cited
 from reports.signature import Signature, main_signature, signatures
+from runner.model import NOT_RUN, UNEXPECTED, WORST_FIRST
 
 _NUMBER = re.compile(r"0x[0-9a-f]+|\(nil\)|-?\b\d[\d.]*(?:e[+-]?\d+)?\b")
 _BINDING = re.compile(r"^P?(MPI_\w+?)(_c)?$")  # MPI_Send and MPI_Send_c share their code
@@ -103,11 +104,24 @@ class Defect:
 
 
 def defects(
-    evidences: Evidence | Sequence[Evidence], is_bad: Callable[[Entry], bool] = lambda entry: entry.status in UNEXPECTED
+    evidences: Evidence | Sequence[Evidence],
+    is_bad: Callable[[Entry], bool] = lambda entry: entry.status in UNEXPECTED,
+    only: Mapping[str, Collection[str]] | None = None,
 ) -> list[Defect]:
-    """The suspected defects of one run, or of several, the one with the most cases first."""
+    """The suspected defects of one run, or of several, the one with the most cases first.
+
+    `is_bad` says which cases count, by default those that fail the run; or `only` names them, by target.
+    """
     runs = [evidences] if isinstance(evidences, Evidence) else evidences
-    found = [one for run in runs for one in _found(run, is_bad)]
+    if only is not None:
+        found = [one for run in runs for target, cases in only.items() for one in _read(run, target, [*cases])]
+    else:
+        found = [
+            one
+            for run in runs
+            for target, entries in run.cases.items()
+            for one in _read(run, target, [case for case, entry in entries.items() if is_bad(entry)])
+        ]
     ran: dict[tuple[str, str], list[str]] = defaultdict(list)
     wanted = {(one.target, one.test) for one in found}
     for run in runs:
@@ -131,21 +145,20 @@ def defects(
     return groups
 
 
-def _found(evidence: Evidence, is_bad: Callable[[Entry], bool]) -> Iterable[Found]:
-    for target, entries in evidence.cases.items():
-        bad = [case for case, entry in entries.items() if is_bad(entry)]
-        for record in evidence.details(target, bad):
-            main = main_signature(record) or _unseen(record)
-            yield Found(
-                target,
-                record["case"],
-                record["status"],
-                main,
-                _key(main),
-                frozenset(map(_key, signatures(record))),
-                frozenset(_tops(record)),
-                record.get("requirements") or (),
-            )
+def _read(evidence: Evidence, target: str, cases: list[str]) -> Iterable[Found]:
+    """What was seen of these cases."""
+    for record in evidence.details(target, cases):
+        main = main_signature(record) or _unseen(record)
+        yield Found(
+            target,
+            record["case"],
+            record["status"],
+            main,
+            _key(main),
+            frozenset(map(_key, signatures(record))),
+            frozenset(_tops(record)),
+            record.get("requirements") or (),
+        )
 
 
 def _unseen(record: Mapping[str, Any]) -> Signature:

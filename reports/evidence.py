@@ -17,14 +17,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from runner.model import CannotRun, WrongUse
-
-STATUSES = ("pass", "fail", "crash", "timeout", "lost", "xfail", "xpass", "flaky", "skip", "unsupported")
-WORST_FIRST = ("crash", "timeout", "fail", "lost", "xpass", "flaky", "xfail", "pass", "skip", "unsupported")
-FAILED = ("fail", "crash", "timeout", "lost")  # before known failures are looked at
-UNEXPECTED = frozenset({*FAILED, "xpass"})  # these fail the run
-NOT_RUN = frozenset({"skip", "unsupported"})
-ENDS = frozenset({"crash", "timeout", "lost"})  # these end their job: one more launch for each
+from runner.model import STATUSES, CannotRun, WrongUse
 
 # Not allowed in XML 1.0 (section 2.2), and an escape sequence must not reach the reader's terminal.
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")

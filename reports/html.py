@@ -17,19 +17,9 @@ import xxhash
 from reports import page
 from reports.advice import advised
 from reports.defects import Defect, defects
-from reports.evidence import (
-    NOT_RUN,
-    STATUSES,
-    UNEXPECTED,
-    WORST_FIRST,
-    Evidence,
-    objects,
-    parse_case,
-    printable,
-    value_order,
-    write_file,
-)
+from reports.evidence import Evidence, objects, parse_case, printable, value_order, write_file
 from reports.requirements import cited
+from runner.model import NOT_RUN, STATUSES, UNEXPECTED, WORST_FIRST
 from runner.request import changed_options
 
 MAX_CASES = 2000  # non-passing cases told in detail

@@ -11,12 +11,11 @@ from typing import Any
 
 from packaging.version import Version
 
-from reports.evidence import ENDS, FAILED, NOT_RUN
 from reports.globs import translate
 from reports.known_entry import Entry, read
 from reports.requirements import wants_an_error
 from reports.signature import main_signature, signatures
-from runner.model import Target, Verdict
+from runner.model import ENDS, FAILED, NOT_RUN, Target, Verdict
 
 FOLDER = Path(__file__).resolve().parents[1] / "known"  # what comes with Assay: one file a family of libraries
 SHOWN_GLOB = 80  # characters of a glob in a warning
@@ -146,7 +145,7 @@ class Known:
         found = extra.pop("found", None)
         if record["status"] in ("xfail", "xpass"):
             # What apply() added.
-            for name in ("known", "known_link", *(["reason"] if record["status"] == "xpass" else [])):
+            for name in ("known", "known_link", "by_chance", *(["reason"] if record["status"] == "xpass" else [])):
                 extra.pop(name, None)
         else:
             found = record["status"]
@@ -244,7 +243,9 @@ class Known:
 
 
 def _known(verdict: Verdict, status: str, entry: Entry, more: Mapping[str, Any]) -> Verdict:
-    known = {"known": entry.reason, "known_link": entry.link, "found": verdict.status}
+    known: dict[str, Any] = {"known": entry.reason, "known_link": entry.link, "found": verdict.status}
+    if entry.sometimes:
+        known["by_chance"] = True  # `assay compare` takes no such case for new or mended
     return replace(verdict, status=status, extra={**verdict.extra, **known, **more})
 
 

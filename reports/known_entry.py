@@ -14,10 +14,9 @@ from typing import Any
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
-from reports.evidence import FAILED
 from reports.globs import translate
 from reports.signature import Pattern, Signature, pattern
-from runner.model import Target, WrongUse
+from runner.model import FAILED, Target, WrongUse
 
 KEYS = (
     "case",

@@ -17,12 +17,12 @@ from packaging.version import InvalidVersion, Version
 from rich.console import Console
 from rich.text import Text
 
-from reports.evidence import NOT_RUN, Evidence, parse_case, printable
+from reports.evidence import Evidence, parse_case, printable
 from reports.globs import translate
 from reports.known import Matcher
 from reports.known_entry import Entry
 from reports.signature import LOST, Signature, signatures
-from runner.model import CannotRun, Launch, Target
+from runner.model import NOT_RUN, CannotRun, Launch, Target
 
 SHOWN = 120  # characters of a glob
 ENOUGH = 4  # cases with a value of an axis that all passed, before the value is called one that does not matter

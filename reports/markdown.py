@@ -7,7 +7,8 @@ from pathlib import Path
 
 from reports.advice import advised
 from reports.defects import defects
-from reports.evidence import STATUSES, Evidence, printable, write_file
+from reports.evidence import Evidence, printable, write_file
+from runner.model import STATUSES
 
 MAX_GROUPS = 100
 

@@ -19,20 +19,10 @@ from rich.table import Table
 from rich.text import Text
 
 from reports import page
-from reports.evidence import (
-    NOT_RUN,
-    STATUSES,
-    UNEXPECTED,
-    WORST_FIRST,
-    Evidence,
-    objects,
-    parse_case,
-    printable,
-    value_order,
-    write_file,
-)
+from reports.evidence import Evidence, objects, parse_case, printable, value_order, write_file
 from reports.factors import common_factor
 from reports.summary import STYLE, explain, summary_line, widen
+from runner.model import NOT_RUN, STATUSES, UNEXPECTED, WORST_FIRST
 
 EXAMPLES = 2  # of each group of failures, while room lasts
 MAX_EXAMPLES = 1500  # on the page

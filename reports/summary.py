@@ -11,8 +11,9 @@ from rich.text import Text
 
 from reports.advice import advised
 from reports.defects import Defect, defects
-from reports.evidence import FAILED, STATUSES, UNEXPECTED, Evidence, objects, printable
+from reports.evidence import Evidence, objects, printable
 from reports.requirements import cited
+from runner.model import FAILED, STATUSES, UNEXPECTED
 
 SHOWN_DEFECTS = 100  # in the table
 DETAILED_DEFECTS = 20  # with cases

@@ -5,8 +5,9 @@ from __future__ import annotations
 from io import TextIOWrapper
 from pathlib import Path
 
-from reports.evidence import NOT_RUN, UNEXPECTED, Evidence, printable, write_file
+from reports.evidence import Evidence, printable, write_file
 from reports.summary import explain
+from runner.model import NOT_RUN, UNEXPECTED
 
 
 def write_tap(evidence: Evidence) -> Path:

@@ -107,7 +107,8 @@ def assay() -> None:
 @target_options
 @selection_options
 @run_options
-def run(out: str | None, **given: Any) -> int:
+@click.option("--baseline", metavar="DIR", help="Folder of a run: only what did not fail there fails this one.")
+def run(out: str | None, baseline: str | None, **given: Any) -> int:
     """Run the suite on one or more MPI libraries and report what it found.
 
     Failures that known/*.toml lists for the library are expected, unless --no-known is given: the exit code is 0 when
@@ -115,8 +116,9 @@ def run(out: str | None, **given: Any) -> int:
     """
     from runner.commands.run import run as command
 
+    before = _run_folder(baseline) if baseline is not None else None
     request = request_of(given, matrix=False)
-    return command(request, Path(out) if out is not None else None, _terminal())
+    return command(request, Path(out) if out is not None else None, _terminal(), before)
 
 
 @assay.command()
@@ -430,6 +432,23 @@ def report(directories: Sequence[str], **wanted: bool) -> int:
             writers[name](evidence)
         print_summary(evidence, Console(highlight=False))
     return 0
+
+
+@assay.command()
+@click.argument("old", metavar="OLD")
+@click.argument("new", metavar="NEW")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--markdown", "as_markdown", is_flag=True, help="Markdown, for a pull request.")
+def compare(old: str, new: str, as_json: bool, as_markdown: bool) -> int:
+    """Compare two runs: what fails now and did not, what is mended, what has become slower.
+
+    OLD and NEW are folders of runs. Their targets are compared by name, or else by number of ranks and transport, so
+    that two versions of a library can be held against each other. The exit code is 1 only when something fails that did
+    not fail before.
+    """
+    from runner.commands.compare import compare_runs
+
+    return compare_runs(_run_folder(old), _run_folder(new), as_json=as_json, as_markdown=as_markdown)
 
 
 @assay.command()

@@ -6,6 +6,24 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+# Exit codes of `assay`; README.md has them, too.
+ALL_AS_EXPECTED = 0
+UNEXPECTED_RESULT = 1
+WRONG_USE = 2
+COULD_NOT_RUN = 3
+NOTHING_APPLICABLE = 77
+INTERRUPTED = 130  # ^C
+BROKEN_PIPE = 141  # the reader of standard output has gone: assay list … | head
+TERMINATED = 143  # SIGTERM
+
+# Statuses of cases (docs/words.md).
+STATUSES = ("pass", "fail", "crash", "timeout", "lost", "xfail", "xpass", "flaky", "skip", "unsupported")
+WORST_FIRST = ("crash", "timeout", "fail", "lost", "xpass", "flaky", "xfail", "pass", "skip", "unsupported")
+FAILED = ("fail", "crash", "timeout", "lost")  # before known failures are looked at
+UNEXPECTED = frozenset({*FAILED, "xpass"})  # these fail the run
+NOT_RUN = frozenset({"skip", "unsupported"})
+ENDS = frozenset({"crash", "timeout", "lost"})  # these end their job: one more launch for each
+
 
 class WrongUse(Exception):
     """The user asked for something that cannot be: one sentence (what, where, what would be right). Exit code 2."""

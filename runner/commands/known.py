@@ -25,13 +25,13 @@ from rich.table import Table
 from rich.text import Text
 
 from reports import known, known_entry
-from reports.evidence import NOT_RUN, UNEXPECTED, Evidence, printable, read_run
+from reports.evidence import Evidence, printable, read_run
 from reports.known_propose import propose, target_of
 from reports.summary import widen
 from runner.libraries import build, launching, targets
 from runner.libraries.native import NATIVE
 from runner.libraries.transports import OWN, Transport, parse
-from runner.model import Launch, Target, WrongUse
+from runner.model import NOT_RUN, UNEXPECTED, Launch, Target, WrongUse
 from runner.supervision.procs import Guarded, busyness, wait_for
 
 MOST_PATIENCE = 4.0  # times the timeout, on a busy machine: some reproducers are there to hang

@@ -10,8 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from reports.evidence import UNEXPECTED
-from runner.model import Verdict
+from runner.model import UNEXPECTED, Verdict
 
 LINE_SECONDS = 5.0
 

@@ -16,8 +16,12 @@ from runner.planning import plan
 from runner.request import Request
 
 
-def run(request: Request, out: Path | None, console: Console) -> int:
-    """assay run. Returns the exit code; raises WrongUse and CannotRun before anything is written to `out`."""
+def run(request: Request, out: Path | None, console: Console, baseline: Path | None = None) -> int:
+    """assay run. Returns the exit code; raises WrongUse and CannotRun before anything is written to `out`.
+
+    With `baseline`, the folder of a run, what this one found is compared with it, and the exit code is that of the
+    comparison.
+    """
     for np in request.np:
         launching.check_np(np, request.wishes)
     plan.must_be_one_of("tier", request.selection.tier, plan.TIERS)
@@ -28,7 +32,12 @@ def run(request: Request, out: Path | None, console: Console) -> int:
     ready = prepare(request, console)
     folder = _make_out(out)
     write_plans(folder, ready.targets, request.options.seed)
-    return Session(request, folder, ready, amend, console).run()
+    code = Session(request, folder, ready, amend, console).run()
+    if baseline is None:
+        return code
+    from runner.commands.compare import against
+
+    return against(baseline, folder, Console(highlight=False))
 
 
 def _check_free(out: Path) -> None:

@@ -16,13 +16,22 @@ from typing import Any
 
 from rich.console import Console
 
-from reports.evidence import NOT_RUN, UNEXPECTED, Evidence, write_file
+from reports.evidence import Evidence, write_file
 from runner.commands.prepare import Prepared, Ready
 from runner.commands.progress import RunProgress
 from runner.libraries import launching, targets
 from runner.libraries.transports import counted, counts, parse, prove
 from runner.machine import machine, version
-from runner.model import CannotRun, Verdict, WrongUse
+from runner.model import (
+    ALL_AS_EXPECTED,
+    NOT_RUN,
+    NOTHING_APPLICABLE,
+    UNEXPECTED,
+    UNEXPECTED_RESULT,
+    CannotRun,
+    Verdict,
+    WrongUse,
+)
 from runner.planning import plan
 from runner.request import Request, repeat_command
 from runner.supervision.journal import Journal
@@ -30,7 +39,6 @@ from runner.supervision.journal import Journal
 FORMAT = 1
 # Reasons of unsupported cases that rest on what the library says of itself.
 _OF_ITSELF = re.compile(r"the MPI library provides MPI_THREAD_\w+|this library is of MPI [\d.]+")
-ALL_AS_EXPECTED, UNEXPECTED_RESULT, NOTHING_APPLICABLE = 0, 1, 77  # exit codes
 
 
 def load_known(request: Request) -> Any:

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from reports.evidence import FAILED, write_file
+from reports.evidence import write_file
 from runner.libraries.build import REPO
-from runner.model import CannotRun, Verdict, WrongUse
+from runner.model import FAILED, CannotRun, Verdict, WrongUse
 from runner.planning import plan
 from runner.planning.callgraph import procedures_of_tests
 from runner.planting.catalogue import entries_of, refuse_twice

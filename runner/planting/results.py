@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
 
-from reports.evidence import FAILED
-from runner.model import Verdict
+from runner.model import FAILED, Verdict
 from runner.planting.catalogue import Fault
 
 

@@ -10,9 +10,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from reports.evidence import ENDS, FAILED
 from runner.libraries import build, launching, targets
-from runner.model import CannotRun, Options, Target, Verdict
+from runner.model import ENDS, FAILED, CannotRun, Options, Target, Verdict
 from runner.planning import plan
 from runner.planting.catalogue import Axis, Fault
 from runner.planting.results import Catch, Control, Result, by_turns, case_of, message_of, take, test_of

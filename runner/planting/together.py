@@ -17,8 +17,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
-from reports.evidence import ENDS, FAILED
-from runner.model import Verdict
+from runner.model import ENDS, FAILED, Verdict
 from runner.planting.results import Result, by_turns, take, test_of
 from runner.planting.session import TURNS, WIDER, Enough, Session
 

@@ -16,8 +16,7 @@ from typing import Any
 
 import xxhash
 
-from reports.evidence import ENDS, FAILED
-from runner.model import CannotRun, Options, Target, Verdict
+from runner.model import ENDS, FAILED, CannotRun, Options, Target, Verdict
 from runner.supervision.context import JobRecord, Kind
 from runner.supervision.job import Job, NoStart, writing
 from runner.supervision.journal import Journal

@@ -22,8 +22,9 @@ import pytest
 from sample_run import TARGETS, write_sample
 from test_reports import HOSTILE, write_hostile
 
-from reports.evidence import NOT_RUN, Evidence, parse_case
+from reports.evidence import Evidence, parse_case
 from reports.html import write_html
+from runner.model import NOT_RUN
 
 CHROMIUM = shutil.which("chromium")
 pytestmark = pytest.mark.skipif(not CHROMIUM, reason="needs chromium: apt-get install chromium")
