@@ -50,7 +50,8 @@ def target_options(function: Decorated) -> Decorated:
             "--launcher",
             default="mpiexec",
             metavar="HOW",
-            help="mpiexec (the library's own), srun, or a template such as 'srun -n {np} {command}'.",
+            help="mpiexec (the library's own), srun, a template such as 'srun -n {np} {command}', or "
+            "'{command}' for one process by itself.",
         ),
         click.option("--env", multiple=True, metavar="NAME=VALUE", help="Environment of the ranks only; repeated."),
         click.option("--preload", multiple=True, metavar="LIB", help="LD_PRELOAD of the ranks only; repeated."),
@@ -156,13 +157,14 @@ def selection_of(given: Mapping[str, Any]) -> Selection:
             raise WrongUse(f"--axis {word}: use NAME=LIST, for example --axis comm=world,^null")
         axes.setdefault(axis, []).extend(comma_list([values]))
     must_be_one_of("tier", given["tier"], TIERS)
+    globs(given["select"])  # says what is wrong with them
     return Selection(
         given["tier"],
         given["seed"],
         given["profile"],
         comma_list(given["suite"]),
         axes,
-        globs(given["select"]),
+        list(given["select"]),
         given["threads"],
     )
 

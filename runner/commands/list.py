@@ -103,7 +103,9 @@ def _list_standard(wish: Wish) -> int:
     lines = list_lines(suite, np, standard.Wish(chapters, wish.untested, wish.given["profile"]))
     if wish.as_json:
         return print_lines(lines, True, str)
-    if of_requirements:
+    if wish.untested and not lines:
+        print("assay: no requirement is untested" if of_requirements else "assay: tests call every procedure")
+    elif of_requirements:
         standard.print_requirements(lines, Console(highlight=False))
     else:
         standard.print_procedures(lines, Console(highlight=False))

@@ -100,6 +100,8 @@ def _prepare_library(request: Request, library: targets.Library, console: Consol
             target = launching.make_target(library, np, binary, request.wishes, transport, providers)
             target = replace(target, threads=request.options.threads)
             made = plan.make(suite, np, request.selection, request.order, request.shard)
+            for text in made.notes:
+                say(text)
             about = targets.known().get(library.family, {})
             if out_of_reach := unsupported(made.cases, about, bool(transport.provider), target.launcher([]).env):
                 made = replace(

@@ -167,5 +167,7 @@ def _print(
 def _counts(lines: Sequence[Mapping[str, Any]], what: str) -> str:
     tested = sum(bool(line["tests"]) for line in lines)
     text = f"{len(lines)} {what}, {tested} tested, {len(lines) - tested} untested"
+    if lines and not tested:  # as always with --untested, where it would be no statement about the whole
+        text = f"{len(lines)} untested {what}"
     only = sum(bool(line.get("framework")) for line in lines)
     return text + (f" ({only} of them called by the framework only)" if only else "")

@@ -76,7 +76,7 @@ def make_target(
     """A target: `library` with `np` ranks of `binary`, over a transport whose provider is in the folder `providers`.
 
     Over libfabric alone all its providers and those of that folder are tested.
-    Raises WrongUse for a template without {command}, and for a library that cannot be told to use a provider.
+    Raises WrongUse for a template without {command}, for one that starts a single process instead of `np`, and for a library that cannot be told to use a provider.
     """
     transport = transport or transports.Transport()
     local = wishes.launcher == "mpiexec"
@@ -103,7 +103,7 @@ def make_target(
         mpi=library.spec,
         np=np,
         launcher=RankLauncher(
-            _command(library, wishes.launcher, arguments),
+            _command(library, wishes.launcher, arguments, np),
             np,
             binary,
             {**os.environ, **launcher},
@@ -158,7 +158,7 @@ def cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def _command(library: targets.Library, launcher: str, arguments: Sequence[str]) -> list[str]:
+def _command(library: targets.Library, launcher: str, arguments: Sequence[str], np: int) -> list[str]:
     if library.native:
         if launcher != "mpiexec":
             raise WrongUse(f"--launcher {launcher}: ranks without MPI start themselves, on this machine")
@@ -172,7 +172,10 @@ def _command(library: targets.Library, launcher: str, arguments: Sequence[str]) 
     words = shlex.split(launcher)
     if "{command}" not in words:
         raise WrongUse(f"--launcher {launcher!r}: use mpiexec, srun or a template such as 'srun -n {{np}} {{command}}'")
-    if shutil.which(words[0]) is None:
+    if words[0] == "{command}":  # a process without a launcher is a job of one rank (MPI-5.0 section 11.10.2)
+        if np != 1:
+            raise WrongUse(f"--launcher {launcher!r}: starts one process; say --np 1, or how {np} ranks are started")
+    elif shutil.which(words[0]) is None:
         raise CannotRun(f"--launcher {launcher!r}: there is no program {words[0]}")
     return words
 

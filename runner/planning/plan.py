@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import fnmatch
 import json
 import random
 import re
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ class Selection:
     profile: str | None = None
     suite: Sequence[str] = ()  # comma lists
     axis: Mapping[str, Sequence[str]] = field(default_factory=dict)  # axis → comma lists
-    select: Sequence[str] = ()  # globs
+    select: Sequence[str] = ()  # globs, comma lists, with braces
     threads: int = 1
 
     def arguments(self) -> list[str]:
@@ -40,7 +41,7 @@ class Selection:
         if self.suite:
             words.append(f"--suite={','.join(self.suite)}")
         words += [f"--axis={axis}={','.join(values)}" for axis, values in self.axis.items()]
-        words += [f"--select={glob}" for glob in self.select]
+        words += [f"--select={glob}" for glob in globs(self.select)]
         return words
 
     def suites_to_compile(self, folder: Path = SUITES) -> list[str]:
@@ -48,7 +49,7 @@ class Selection:
         if self.axis or self.profile:  # they may name what any suite defines
             return []
         named = [word for words in self.suite for word in words.split(",")]
-        named = named or [glob.partition(".")[0] for glob in self.select if not glob.startswith("^")]
+        named = named or [glob.partition(".")[0] for glob in globs(self.select) if not glob.startswith("^")]
         return sorted(set(named)) if all((folder / name).is_dir() and name for name in named) else []
 
     def profile_arguments(self) -> list[str]:
@@ -119,6 +120,7 @@ class Plan:
     threaded_tests: frozenset[str] = frozenset()  # that need MPI_THREAD_MULTIPLE
     left_out: Mapping[str, int] = field(default_factory=dict)  # by the profile: how many tests and values of axes
     lone_tests: frozenset[str] = frozenset()  # whose cases need a job each
+    notes: Sequence[str] = ()  # what the user should know of the selection
 
     def threaded(self, case: str) -> bool:
         """Whether this case needs MPI_THREAD_MULTIPLE."""
@@ -143,8 +145,10 @@ def make(suite: Suite, np: int, selection: Selection, order: str = "listed", sha
         values = sum("value" in line for line in beyond)
         left_out = {"tests": len(beyond) - values, "values": values}
     lines = suite.ask("cases", np, selection.arguments())
+    notes = _beyond_the_tier(suite, np, selection, [line["case"] for line in lines])
     if not lines:
-        raise WrongUse(f"nothing matches {describe(selection)}; `assay list cases` shows what there is")
+        hint = "; ".join(notes) or "`assay list cases` shows what there is"
+        raise WrongUse(f"nothing matches {describe(selection)}; {hint}")
     cases = [line["case"] for line in lines if "unsupported" not in line]
     unsupported = [(line["case"], line["unsupported"]) for line in lines if "unsupported" in line]
     if order == "shuffle":
@@ -157,7 +161,27 @@ def make(suite: Suite, np: int, selection: Selection, order: str = "listed", sha
         frozenset(test["test"] for test in tests if test.get("thread_level") == "multiple"),
         left_out,
         frozenset(test["test"] for test in tests if test.get("own_job")),
+        notes,
     )
+
+
+def _beyond_the_tier(suite: Suite, np: int, selection: Selection, listed: Sequence[str]) -> list[str]:
+    """A sentence for each word of --select that matches none of the `listed` cases, but some of all combinations."""
+    sentences = []
+    for word in selection.select:
+        wanted = [glob for glob in globs([word]) if not glob.startswith("^")]
+        exact, patterns = set(wanted), [glob for glob in wanted if set("*?[") & set(glob)]
+        fits = re.compile("|".join(map(fnmatch.translate, patterns)) or "(?!)").match
+        if not wanted or any(case in exact or fits(case) for case in listed):
+            continue
+        everything = replace(selection, tier=TIERS[-1], select=[word])
+        if number := sum("unsupported" not in line for line in suite.ask("cases", np, everything.arguments())):
+            cases = "1 case" if number == 1 else f"{number:,} cases"
+            sentences.append(
+                f"--select {word!r} matches no case of tier {selection.tier}, but {cases} of all combinations: "
+                f"--tier {TIERS[-1]} --select {word!r} runs them"
+            )
+    return sentences
 
 
 def read(path: Path) -> list[str]:

@@ -231,6 +231,27 @@ def test_globs_of_cases_may_have_braces(given: list[str], globs: list[str]) -> N
     assert sorted(plan.globs(given)) == sorted(globs)
 
 
+def test_a_glob_of_other_tiers_says_where_it_matches(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    """The fake suite lists fake.case/wide… only when it is asked for the full tier."""
+    assert cli.main(["run", "--out", "out", "--select", CASES[3], "--select", "fake.case/wide{r,s}*"]) == 0
+    said = "".join(capsys.readouterr().err.split())
+    sentence = (
+        "--select 'fake.case/wide{r,s}*' matches no case of tier quick, but 22 cases of all combinations: "
+        "--tier full --select 'fake.case/wide{r,s}*' runs them"
+    )
+    assert "".join(sentence.split()) in said
+    world.set(cases=[])
+    assert cli.main(["run", "--out", "other", "--tier", "smoke", "--select", "fake.case/{wide,wider}"]) == 2
+    assert says(capsys) == (
+        "assay: nothing matches --select 'fake.case/{wide,wider}' --tier smoke; --select 'fake.case/{wide,wider}' matches no "
+        "case of tier smoke, but 2 cases of all combinations: --tier full --select 'fake.case/{wide,wider}' runs them"
+    )
+    assert cli.main(["run", "--out", "other", "--select", "fake.caes/{a,b}"]) == 2
+    assert says(capsys) == (
+        "assay: nothing matches --select 'fake.caes/{a,b}' --tier quick; `assay list cases` shows what there is"
+    )
+
+
 def test_resume_runs_what_is_left(world: World) -> None:
     assert cli.main(["run", "--out", "out", "--order", "shuffle"]) == 0
     journal, record = world.out / "cases.jsonl", world.record()

@@ -93,6 +93,16 @@ def test_procedures_have_the_tests_that_call_them(binary: Path, capsys: pytest.C
     assert old["MPI_Send"]["tests"] == [] and "MPI_Send_c" not in old
 
 
+def test_only_what_is_untested_has_no_counts_of_the_rest(
+    binary: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert cli.main(["list", "requirements", "--chapter", "13", "--untested"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "assay: 1 untested requirements"
+    monkeypatch.setattr(lists, "requirements", lambda *_: [])
+    assert cli.main(["list", "requirements", "--untested"]) == 0
+    assert capsys.readouterr().out == "assay: no requirement is untested\n"
+
+
 def test_tables_have_counts(binary: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["list", "requirements", "--chapter", "13"]) == 0
     out = capsys.readouterr().out

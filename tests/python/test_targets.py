@@ -203,6 +203,10 @@ def test_launcher_template() -> None:
     assert dict(made.settings) == {}
     with pytest.raises(WrongUse, match="template"):
         make_target(library(), 2, Path("/b"), LaunchWishes(launcher="sh -c"))
+    alone = make_target(library(), 1, Path("/b"), LaunchWishes(launcher="{command}"))
+    assert argv(alone, "--x") == ["env", "LD_LIBRARY_PATH=/opt/mpi/lib", "/b", "--x"]
+    with pytest.raises(WrongUse, match="starts one process; say --np 1"):
+        make_target(library(), 2, Path("/b"), LaunchWishes(launcher="{command}"))
     with pytest.raises(CannotRun, match="no program"):
         make_target(library(), 2, Path("/b"), LaunchWishes(launcher="no-such-launcher {command}"))
     with pytest.raises(WrongUse, match="no mpiexec"):
