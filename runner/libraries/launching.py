@@ -76,7 +76,8 @@ def make_target(
     """A target: `library` with `np` ranks of `binary`, over a transport whose provider is in the folder `providers`.
 
     Over libfabric alone all its providers and those of that folder are tested.
-    Raises WrongUse for a template without {command}, for one that starts a single process instead of `np`, and for a library that cannot be told to use a provider.
+    Raises WrongUse for a template without {command}, for one that starts a single process instead of `np`, and for a
+    library that cannot be told to use a provider.
     """
     transport = transport or transports.Transport()
     local = wishes.launcher == "mpiexec"

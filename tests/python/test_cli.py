@@ -243,8 +243,9 @@ def test_a_glob_of_other_tiers_says_where_it_matches(world: World, capsys: pytes
     world.set(cases=[])
     assert cli.main(["run", "--out", "other", "--tier", "smoke", "--select", "fake.case/{wide,wider}"]) == 2
     assert says(capsys) == (
-        "assay: nothing matches --select 'fake.case/{wide,wider}' --tier smoke; --select 'fake.case/{wide,wider}' matches no "
-        "case of tier smoke, but 2 cases of all combinations: --tier full --select 'fake.case/{wide,wider}' runs them"
+        "assay: nothing matches --select 'fake.case/{wide,wider}' --tier smoke; --select 'fake.case/{wide,wider}' "
+        "matches no case of tier smoke, but 2 cases of all combinations: "
+        "--tier full --select 'fake.case/{wide,wider}' runs them"
     )
     assert cli.main(["run", "--out", "other", "--select", "fake.caes/{a,b}"]) == 2
     assert says(capsys) == (
