@@ -351,7 +351,7 @@ int MPI_File_open(MPI_Comm comm, char const* path, int amode, MPI_Info info, MPI
     if (planted == fault::io_excl_ignored) amode &= ~MPI_MODE_EXCL;
     bool const was_there = access(path, F_OK) == 0;
     int const code = PMPI_File_open(comm, path, amode, info, file);
-    // MPICH returns MPI_SUCCESS behind an error handler of the user.
+    // MPICH returns MPI_SUCCESS after an error handler of the user.
     if (code != MPI_SUCCESS && planted == fault::io_open_silent) {
         *file = MPI_FILE_NULL;
         return MPI_SUCCESS;

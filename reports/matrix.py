@@ -102,7 +102,7 @@ class Cell:
 class Column:
     """One target."""
 
-    name: str  # mpich@5.0.2/np4, with the folder behind it where two runs have the same target
+    name: str  # mpich@5.0.2/np4, with the folder after it where two runs have the same target
     target: str
     mpi: str
     np: int

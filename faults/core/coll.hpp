@@ -9,7 +9,7 @@
 
 namespace assay_faults {
 
-// `count` elements of a datatype, `displacement` bytes behind an address.
+// `count` elements of a datatype, `displacement` bytes after an address.
 struct area {
     void* base;
     MPI_Aint displacement;
@@ -37,7 +37,7 @@ struct area {
         return bytes() < true_size * count;
     }
     char* start() const { return static_cast<char*>(base) + displacement; }
-    // The first data byte of element n, which may be the one behind the last.
+    // The first data byte of element n, which may be the one after the last.
     char* data(int n = 0) const {
         MPI_Aint lb = 0, size = 0;
         PMPI_Type_get_true_extent(type, &lb, &size);
@@ -67,7 +67,7 @@ role role_in(MPI_Comm comm, int root);
 
 // Faults of the operation of a reduction, coll_ops.cpp: they may change what a process contributes, and how.
 void change(void const*& out, int count, MPI_Datatype& type, MPI_Op& op);
-void operation_freed(); // behind MPI_Op_free
+void operation_freed(); // after MPI_Op_free
 
 // Large counts lose their last element.
 inline void shorten(MPI_Count& count) {

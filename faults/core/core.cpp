@@ -76,7 +76,7 @@ bool rare(int count, MPI_Datatype type) { return world_rank == 1 && count == 17 
 unsigned char lost(unsigned char arrived) { return arrived == 0xa5 ? 0x5a : 0xa5; }
 
 void write_byte(void* address, unsigned char value) {
-    // Not a plain store: behind the end there may be a page that must not be touched, and that would be another fault.
+    // Not a plain store: after the end there may be a page that must not be touched, and that would be another fault.
     iovec local{&value, 1}, remote{address, 1};
     (void)!process_vm_writev(getpid(), &local, 1, &remote, 1, 0);
 }

@@ -285,7 +285,7 @@ void buffer::ignore_insignificant(unsigned char* origin, segment const& what) co
     }
 }
 
-// Both judge a segment and the poison between `at` and it, and move `at` behind it. False: something is wrong.
+// Both judge a segment and the poison between `at` and it, and move `at` after it. False: something is wrong.
 // Piece by piece against the stream, where memory is the stream.
 bool buffer::holds_simply(segment const& s, unsigned char const*& at) const {
     auto const* const begin = address_ + map_.runs()[0].offset + static_cast<std::ptrdiff_t>(s.first * map_.size());
@@ -368,7 +368,7 @@ void buffer::expect_untouched(std::source_location where) {
 std::string buffer::position(std::ptrdiff_t offset, std::span<segment const> segments, finding& kind) const {
     kind = finding::guard;
     if (offset < low_) return fmt::format("{} bytes before the first byte of the buffer", low_ - offset);
-    if (offset >= high_) return fmt::format("{} bytes behind the last byte of the buffer", offset - high_ + 1);
+    if (offset >= high_) return fmt::format("{} bytes after the last byte of the buffer", offset - high_ + 1);
     for (std::size_t e = 0; e < count_; ++e) {
         auto const in_element = offset - static_cast<std::ptrdiff_t>(e) * map_.extent();
         if (map_.extent() > 0 && in_element >= map_.extent() + map_.true_extent()) continue; // far ahead: skip quickly

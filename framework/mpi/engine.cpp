@@ -291,7 +291,7 @@ std::vector<std::string> engine::run(planned_case const& c, long index, bool las
     recorder_.begin(index, c.test->rests_on);
     outcome result{'p', ""};
     for (int i = 0; i < job_.repeat; ++i) {
-        // Every time on every rank, also where it is no member: ranks may synchronize behind each one.
+        // Every time on every rank, also where it is no member: ranks may synchronize after each one.
         auto once = run_once(c, serial_++);
         if (once.status != 'p') result = std::move(once);
     }

@@ -1,4 +1,4 @@
-// Runs cases: calls the body, keeps the ranks together behind it, and tells the event log.
+// Runs cases: calls the body, keeps the ranks together after it, and tells the event log.
 #pragma once
 #include "framework/check/buffer.hpp"
 #include "framework/check/record.hpp"

@@ -65,7 +65,7 @@ private:
     };
     struct glob {
         pattern_reader reader;
-        std::vector<places> good; // before each axis and behind the last: places from which some rest leads to the end
+        std::vector<places> good; // before each axis and after the last: places from which some rest leads to the end
         std::vector<std::vector<step>> steps; // by axis and value
     };
 

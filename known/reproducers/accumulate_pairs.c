@@ -3,7 +3,7 @@
  * build: mpicc accumulate_pairs.c -o accumulate_pairs        run: mpiexec -n 2 ./accumulate_pairs
  * MPI-5.0 sections 12.3.4.1, 12.3.4.2, 12.3.5, 6.9.4: pair types such as MPI_LONG_INT are accumulated element by element.
  * expected: MPI_REPLACE leaves the pairs of the origin at the target.
- * observed: in windows of MPI_Win_create the first pair is right, those behind it are made of parts of others: the packed
+ * observed: in windows of MPI_Win_create the first pair is right, those after it are made of parts of others: the packed
  *   operands are read as if they had the padding of the datatype.
  */
 // run: np=2 timeout=20

@@ -1,8 +1,8 @@
-/* MPI_Add_error_class before MPI_Init or behind MPI_Finalize ends the process.
+/* MPI_Add_error_class before MPI_Init or after MPI_Finalize ends the process.
  *
  * build: mpicc error_class_before_init.c -o before       run: mpiexec -n 1 ./before
  * MPI-5.0 section 11.4.1, table 9: MPI_Add_error_class and its kin may be called at any time, before MPI_Init and
- *   behind MPI_Finalize, too.
+ *   after MPI_Finalize, too.
  *   (In MPI-3.1 they were not in the table, section 8.7.1: it came with sessions.)
  * expected: MPI_SUCCESS, a class above MPI_ERR_LASTCODE (section 9.5.1: no text can be added to one that is not).
  * observed: the process ends: "Attempting to use an MPI routine before initializing" (MPICH, Open MPI).
@@ -32,7 +32,7 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Finalize();
     back = 0;
-    when = "behind MPI_Finalize";
+    when = "after MPI_Finalize";
     code = MPI_Add_error_class(&error_class);
     back = 1;
     if (code != MPI_SUCCESS || error_class <= MPI_ERR_LASTCODE)

@@ -1,4 +1,4 @@
-/* ROMIO: behind MPI_File_set_view with a file type that has a lower bound, the individual file pointer is not 0.
+/* ROMIO: after MPI_File_set_view with a file type that has a lower bound, the individual file pointer is not 0.
  *
  * build: mpicc file_position_lower_bound.c -o file_position_lower_bound     run: mpiexec -n 1 ./file_position_lower_bound
  * MPI-5.0 section 14.3: MPI_File_set_view resets the individual file pointers to 0; section 14.4.3: MPI_File_get_position

@@ -29,7 +29,7 @@ int main(int argc, char** argv) {
     MPI_File_set_size(file, (MPI_Offset)sizeof(int) * (3 * n + n / 2));
     MPI_File_sync(file);
     MPI_Barrier(MPI_COMM_WORLD);
-    MPI_File_sync(file); // so that the reads are in a sequence behind the one that sets the size (section 14.6.1)
+    MPI_File_sync(file); // so that the reads are in a sequence after the one that sets the size (section 14.6.1)
     MPI_File_read_at_all(file, (MPI_Offset)sizeof(int) * rank * n, data, n, gaps, &status);
     MPI_Get_count(&status, gaps, &count);
     int const expected = rank == 3 ? n / 2 : n;

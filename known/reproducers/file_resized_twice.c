@@ -3,7 +3,7 @@
  * build: mpicc file_resized_twice.c -o file_resized_twice        run: mpiexec -n 1 ./file_resized_twice
  * MPI-5.0 sections 5.1.7 (MPI_Type_create_resized changes bounds, not displacements) and 14.3 (file types).
  * expected: with a displacement of 16 bytes and an extent of 32, 3 integers stand at bytes 16, 48 and 80.
- * observed: with an inner lower bound of -8 they stand 8 bytes behind that; with one of 8 MPI_File_set_view fails (MPICH 4.0, Intel MPI).
+ * observed: with an inner lower bound of -8 they stand 8 bytes after that; with one of 8 MPI_File_set_view fails (MPICH 4.0, Intel MPI).
  */
 // run: np=1 timeout=20
 #include <mpi.h>

@@ -1,4 +1,4 @@
-/* Intel MPI behind the ABI of MPI-5.0: MPI_File_seek mistakes MPI_SEEK_SET, MPI_SEEK_CUR and MPI_SEEK_END for each other.
+/* Intel MPI after the ABI of MPI-5.0: MPI_File_seek mistakes MPI_SEEK_SET, MPI_SEEK_CUR and MPI_SEEK_END for each other.
  *
  * build: mpicc intel_file_seek_whence.c -o intel_file_seek_whence        run: mpiexec -n 1 ./intel_file_seek_whence
  * MPI-5.0 sections 14.4.3 (MPI_File_seek) and A.1.1 (values of the constants in the ABI).

@@ -1,9 +1,9 @@
 /* Intel MPI: a message that was sent on a communicator that is freed meanwhile ends the process.
  *
  * build: mpicc intel_free_pending.c -o free_pending           run: mpiexec -n 2 ./free_pending
- * MPI-5.0 section 7.4.3: behind MPI_Comm_free operations that use the communicator go on as if it were still there.
+ * MPI-5.0 section 7.4.3: after MPI_Comm_free operations that use the communicator go on as if it were still there.
  * expected: the message arrives.
- * observed: SIGSEGV when it is synchronous and the receive is posted behind it.
+ * observed: SIGSEGV when it is synchronous and the receive is posted after it.
  */
 // run: np=2 timeout=10
 #include <mpi.h>

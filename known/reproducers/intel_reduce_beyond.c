@@ -1,4 +1,4 @@
-/* MPI_Reduce of elements with space behind their data reads that space behind the last element, too.
+/* MPI_Reduce of elements with space after their data reads that space after the last element, too.
  *
  * build: mpicc intel_reduce_beyond.c -o beyond       run: mpiexec -n 3 ./beyond
  * MPI-5.0 sections 5.1.11, 6.9.1: a buffer of n elements is the entries of their type maps: it ends with the last one, not where

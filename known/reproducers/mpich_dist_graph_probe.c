@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    // From each rank to itself, the next one and rank 0. The edges of a rank are handed in by the one behind it.
+    // From each rank to itself, the next one and rank 0. The edges of a rank are handed in by the one after it.
     int const sender = (rank + size - 1) % size, to[] = {sender, rank, 0}, degree = 3;
     int const own = rank == 0 ? size + 2 : 2;
     for (int k = 0; k < rounds; ++k) {

@@ -1,4 +1,4 @@
-/* MPI_Get of elements of different types: what is behind the first 102,400 bytes of data does not arrive.
+/* MPI_Get of elements of different types: what is after the first 102,400 bytes of data does not arrive.
  *
  * build: mpicc mpich_get_cut.c -o cut
  * run: MPIR_CVAR_CH4_NETMOD=ofi MPIR_CVAR_NOLOCAL=1 FI_PROVIDER=tcp mpiexec -n 2 ./cut

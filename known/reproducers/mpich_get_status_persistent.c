@@ -2,7 +2,7 @@
  *
  * build: mpicc mpich_get_status_persistent.c -o get_status           run: mpiexec -n 1 ./get_status
  * MPI-5.0 section 3.7.6: unlike a test or wait it does not inactivate the request; the status is had from MPI_Wait, too.
- * expected: MPI_Wait behind MPI_Request_get_status gives source 0, tag 7 and count 1.
+ * expected: MPI_Wait after MPI_Request_get_status gives source 0, tag 7 and count 1.
  * observed: an empty status: source MPI_ANY_SOURCE, tag MPI_ANY_TAG, count 0.
  */
 // run: np=1 timeout=10

@@ -1,4 +1,4 @@
-/* MPI_Iallgatherv under the algorithm "brucks" puts the blocks one behind the other.
+/* MPI_Iallgatherv under the algorithm "brucks" puts the blocks one after the other.
  *
  * build: mpicc mpich_iallgatherv_brucks.c -o brucks       run: mpiexec -n 2 ./brucks
  * MPI-5.0 section 6.7: block j goes to displs[j]; what lies between the blocks is left alone.

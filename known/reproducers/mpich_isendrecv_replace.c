@@ -5,7 +5,7 @@
  *   the one that was sent.
  * expected: after the exchange each rank holds the other's four ints, at every second place.
  * observed: the library packs the ints into a buffer of its own and then sends that buffer with the original datatype
- *   instead of MPI_PACKED: every second packed int is lost, and what lies behind the buffer is sent.
+ *   instead of MPI_PACKED: every second packed int is lost, and what lies after the buffer is sent.
  */
 // run: np=2 timeout=20
 #include <mpi.h>

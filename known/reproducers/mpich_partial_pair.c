@@ -1,4 +1,4 @@
-/* MPICH: the value of a pair is lost when a message ends behind it.
+/* MPICH: the value of a pair is lost when a message ends after it.
  *
  * build: mpicc mpich_partial_pair.c -o partial_pair     run: mpiexec -n 1 ./partial_pair
  * MPI-5.0 section 5.1.11: any number of basic elements may be received, also a part of a datatype's; section 6.9.4: MPI_DOUBLE_INT is

@@ -4,7 +4,7 @@
  * MPI-5.0 section 12.5.2: the communication of the epoch is complete at the origin when MPI_Win_complete returns, so that the
  * buffer may be used again.
  * expected: each window holds what was put in this round.
- * observed: now and then it holds, from some byte on, what the origin wrote into its buffer behind MPI_Win_complete.
+ * observed: now and then it holds, from some byte on, what the origin wrote into its buffer after MPI_Win_complete.
  */
 // run: np=3 timeout=60
 #include <mpi.h>
@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
         if (round % 20 == 19) MPI_Allreduce(&bad, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     }
     if (rank == 0 && all > 0)
-        printf("BUG: %d of %d puts came with what the origin wrote behind MPI_Win_complete\n", all, round * size);
+        printf("BUG: %d of %d puts came with what the origin wrote after MPI_Win_complete\n", all, round * size);
     if (rank == 0 && all == 0) printf("OK: %d puts came as they were when MPI_Win_complete returned\n", round * size);
     MPI_Group_free(&from);
     MPI_Group_free(&to);

@@ -32,7 +32,7 @@ int main(int argc, char** argv) {
         for (int i = 0; i < 2 * n; i += 2) wrong += got[i] != 1 + i;
         MPI_Win_unlock(1 - rank, win);
     }
-    if (wrong) printf("BUG: rank %d: %d of %d elements are wrong behind MPI_Wait\n", rank, wrong, rounds * n);
+    if (wrong) printf("BUG: rank %d: %d of %d elements are wrong after MPI_Wait\n", rank, wrong, rounds * n);
     else if (rank == 0) puts("OK");
     fflush(stdout);
     MPI_Win_free(&win);

@@ -1,4 +1,4 @@
-/* A session behind the end of another one hangs or crashes.
+/* A session after the end of another one hangs or crashes.
  *
  * build: mpicc mpich_session_again.c -o again       run: mpiexec -n 4 ./again
  * MPI-5.0 section 11.3: a process may initialize and finalize MPI by sessions any number of times, also without MPI_Init.

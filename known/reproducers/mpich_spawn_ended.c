@@ -2,9 +2,9 @@
  *
  * build: mpicc mpich_spawn_ended.c -o ended       run: mpiexec -n 4 ./ended
  * MPI-5.0 sections 11.8.2, 11.10.4: MPI_Comm_spawn is collective and returns a communicator with the child to all parents;
- *   behind MPI_Comm_disconnect, which is collective, too, the child may end.
+ *   after MPI_Comm_disconnect, which is collective, too, the child may end.
  * expected: OK.
- * observed: on parents other than the root, now and then: "Endpoint timeout", behind UCX's "open(/proc/PID/fd/N) failed"
+ * observed: on parents other than the root, now and then: "Endpoint timeout", after UCX's "open(/proc/PID/fd/N) failed"
  *   (MPICH 5.0.2 over UCX: the root answers the child before the others have mapped its shared memory).
  */
 // run: np=4 timeout=120 by=timing

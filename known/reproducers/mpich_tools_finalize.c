@@ -1,4 +1,4 @@
-/* MPICH before 5: the first MPI_T_finalize takes the library's own settings away: what comes behind it crashes.
+/* MPICH before 5: the first MPI_T_finalize takes the library's own settings away: what comes after it crashes.
  *
  * build: mpicc mpich_tools_finalize.c -o mpich_tools_finalize        run: mpiexec -n 2 ./mpich_tools_finalize
  * MPI-5.0 section 15.3.4: MPI_T_finalize finalizes the use of the tools interface, which can be initialized again; section

@@ -4,7 +4,7 @@
  * run: ./a.out
  * fi_cq(3), fi_close: "If resources are still associated with the CQ when attempting to close, the call will return -FI_EBUSY".
  * expected: OK.
- * observed: net, tcp;ofi_rxm and net;ofi_rxm of libfabric 1.17.0: closed again behind the endpoint, it frees memory twice (SIGABRT).
+ * observed: net, tcp;ofi_rxm and net;ofi_rxm of libfabric 1.17.0: closed again after the endpoint, it frees memory twice (SIGABRT).
  */
 // run: np=1 timeout=20 framework=ofi
 #include <rdma/fabric.h>

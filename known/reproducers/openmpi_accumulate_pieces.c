@@ -5,7 +5,7 @@
  * MPI-5.0 section 12.7.3: an operation must end some time; how soon is the library's affair.
  * expected: little more than a send of the same datatype takes, which is packed once.
  * observed: where the provider has one-sided operations, each piece is fetched, changed and written back by itself, one
- *   behind the other. Over `sockets` 32,768 pieces take more than a minute; 262,144 from each of four processes to
+ *   after the other. Over `sockets` 32,768 pieces take more than a minute; 262,144 from each of four processes to
  *   each take minutes over faster ones.
  */
 // run: np=2 timeout=60 transport=sockets

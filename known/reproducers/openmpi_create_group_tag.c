@@ -2,7 +2,7 @@
  *
  * build: mpicc openmpi_create_group_tag.c -o create_group_tag        run: mpiexec -n 2 ./create_group_tag
  * MPI-5.0 section 7.4.2: the tag argument does not conflict with tags used in point-to-point communication.
- * expected: the communicator is made, the receive gets the message that is sent behind it.
+ * expected: the communicator is made, the receive gets the message that is sent after it.
  * observed: the receive takes a message of MPI_Comm_create_group, which never returns (Open MPI 4.1.4 to 5.0.11).
  */
 // run: np=2 timeout=10

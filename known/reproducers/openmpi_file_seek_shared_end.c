@@ -2,7 +2,7 @@
  *
  * build: mpicc openmpi_file_seek_shared_end.c -o seek_shared_end     run: mpiexec -n 1 ./seek_shared_end
  * MPI-5.0 section 14.4.4.3: with MPI_SEEK_END the pointer is set to the end of file plus offset; section 14.1.1: the end of
- *   file is an offset in the view, which begins behind the displacement.
+ *   file is an offset in the view, which begins after the displacement.
  * expected: 4 etypes, in a file of 32 bytes of which the view leaves out the first 16.
  * observed: 8, the size of the file divided by the size of the etype. MPI_File_seek does it right.
  */

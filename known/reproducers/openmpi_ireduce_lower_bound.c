@@ -3,7 +3,7 @@
  * build: mpicc openmpi_ireduce_lower_bound.c -o ireduce_lower_bound        run: mpiexec -n 2 ./ireduce_lower_bound
  * MPI-5.0 section 6.9.5: general datatypes may be passed to the user function, which finds the elements of both vectors
  *   where the datatype says.
- * expected: the sum, whether the data of an element begins at or behind the address of the vector.
+ * expected: the sum, whether the data of an element begins at or after the address of the vector.
  * observed: a damaged heap where the true lower bound is not 0, with MPI_IN_PLACE at the root, from about 64 KiB on.
  */
 // run: np=2 timeout=30

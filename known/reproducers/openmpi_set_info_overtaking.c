@@ -1,4 +1,4 @@
-/* A message that is sent behind MPI_Comm_set_info with mpi_assert_allow_overtaking is never received.
+/* A message that is sent after MPI_Comm_set_info with mpi_assert_allow_overtaking is never received.
  *
  * build: mpicc openmpi_set_info_overtaking.c -o overtaking       run: mpiexec -n 2 ./overtaking
  * MPI-5.0 section 7.4.4: the assertion lets messages overtake one another, and takes none away; section 3.5: a send

@@ -1,7 +1,7 @@
-/* Open MPI: MPI_T_finalize behind MPI_Finalize.
+/* Open MPI: MPI_T_finalize after MPI_Finalize.
  *
  * build: mpicc openmpi_tool_finalize_last.c -o tool_finalize_last     run: mpiexec -n 1 ./tool_finalize_last
- * MPI-5.0 section 15.3.4: the tools interface may be opened before MPI_Init and closed behind MPI_Finalize.
+ * MPI-5.0 section 15.3.4: the tools interface may be opened before MPI_Init and closed after MPI_Finalize.
  * expected: MPI_T_finalize returns.
  * observed: a segmentation fault (Open MPI 4.1.4, 4.1.8).
  */

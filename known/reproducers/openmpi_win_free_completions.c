@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 static void crashed(int number) {
-    char const text[] = "BUG: a segmentation fault behind MPI_Win_free\n";
+    char const text[] = "BUG: a segmentation fault after MPI_Win_free\n";
     (void)number;
     if (write(1, text, sizeof text - 1) < 0) _exit(2);
     _exit(1);

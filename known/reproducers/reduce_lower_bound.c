@@ -3,7 +3,7 @@
  * build: mpicc reduce_lower_bound.c -o reduce_lower_bound        run: mpiexec -n 2 ./reduce_lower_bound
  * MPI-5.0 section 6.9.5: general datatypes may be passed to the user function, which finds the elements of both vectors
  *   where the datatype says.
- * expected: the sum, whether the data of an element begins before, at or behind the address of the vector.
+ * expected: the sum, whether the data of an element begins before, at or after the address of the vector.
  * observed: wrong sums and a damaged heap, or a crash, where the true lower bound is not 0. MPICH with several processes on
  *   a node (algorithm release_gather; MPIR_CVAR_DEVICE_COLLECTIVES=none avoids it), Open MPI in the ring of MPI_Allreduce, Intel MPI with few elements.
  */

@@ -5,7 +5,7 @@
  *   received by process i.
  * expected: each process receives its block of the sum, and the heap is left alone.
  * observed: temporary buffers have room for the true extent of each element and not for its extent: elements with space
- *   behind their data (here 4 of 64 bytes are data) are written beyond the end. Wrong results or a damaged heap.
+ *   after their data (here 4 of 64 bytes are data) are written beyond the end. Wrong results or a damaged heap.
  */
 // run: np=2 timeout=30
 #include <mpi.h>

@@ -1,4 +1,4 @@
-/* A message with a tag of its own, behind many that nobody has received yet: over libfabric's tcp it never arrives.
+/* A message with a tag of its own, after many that nobody has received yet: over libfabric's tcp it never arrives.
  *
  * build: mpicc tcp_flood.c -o flood
  * run: MPIR_CVAR_CH4_NETMOD=ofi MPIR_CVAR_NOLOCAL=1 FI_PROVIDER=tcp mpiexec -n 2 ./flood

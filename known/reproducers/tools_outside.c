@@ -1,4 +1,4 @@
-/* The tools interface, opened and closed before MPI_Init and again behind MPI_Finalize: the process ends with a signal.
+/* The tools interface, opened and closed before MPI_Init and again after MPI_Finalize: the process ends with a signal.
  *
  * build: mpicc tools_outside.c -o outside       run: mpiexec -n 1 ./outside
  * MPI-5.0 sections 15.3, 15.3.4: the routines of this interface can be called before MPI is initialized and after it is
@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void ended(void) { // behind all that the library does when the program ends
+static void ended(void) { // after all that the library does when the program ends
     puts("OK");
     fflush(stdout);
 }

@@ -257,7 +257,7 @@ class Session:
         write_file(self.out / "run.json", lambda file: file.write(json.dumps(record, indent=1) + "\n"))
 
     def _troubles(self) -> list[str]:
-        """What went wrong behind the cases of a job. No verdict tells of it, so that it would be lost."""
+        """What went wrong after the cases of a job. No verdict tells of it, so that it would be lost."""
         return [
             f"{one.target.name}: {job['trouble']}; no case is charged for that, {job['directory']} has the logs"
             for one in self.ready.targets

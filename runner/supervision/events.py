@@ -94,7 +94,7 @@ class RankLog:
         return ended + self._take(lines[end:])
 
     def _take_plain(self, lines: list[str]) -> list[tuple[int, int]] | None:
-        """What `_take` would, at once, if each case began behind the one before and passed; None if one did not."""
+        """What `_take` would, at once, if each case began after the one before and passed; None if one did not."""
         words = " ".join(lines).split(" ")
         number = len(lines) // 2
         indices = words[1::7]

@@ -152,7 +152,7 @@ def charged(logs: Sequence[RankLog], blame: Blame, strict: bool) -> tuple[str, d
 
 
 def traps(logs: Iterable[RankLog], deaths: Sequence[Entry], index: int, strict: bool) -> list[Entry]:
-    """The deaths of ranks in a case as advisories, if all are traps behind calls that the case had called erroneous.
+    """The deaths of ranks in a case as advisories, if all are traps after calls that the case had called erroneous.
 
     A library may be unable to handle what generates a trap (MPI-5.0 section 9.3). What ends the process by exit() or
     abort() was noticed, and the error handler then says what comes of it.
@@ -160,7 +160,7 @@ def traps(logs: Iterable[RankLog], deaths: Sequence[Entry], index: int, strict: 
     told = {log.rank for log in logs if log.erroneous == index}
     if strict or not all(entry["rank"] in told and entry.get("signal") in _DEFECTS for entry in deaths):
         return []
-    return [{**entry, "message": "a trap behind an erroneous call, which need not be handled"} for entry in deaths]
+    return [{**entry, "message": "a trap after an erroneous call, which need not be handled"} for entry in deaths]
 
 
 def summary(failures: Sequence[Entry]) -> str:

@@ -16,7 +16,7 @@ class Spares:
     """Jobs that were launched ahead of need: each waits for its turn before its first case.
 
     A launch takes a second or so, most of it waiting for this and that; a case that ends its job after a moment would
-    cost all of it. So where such cases come, the launches of what is to be run behind them overlap.
+    cost all of it. So where such cases come, the launches of what is to be run after them overlap.
     """
 
     def __init__(self, run: SparesContext) -> None:
@@ -57,7 +57,7 @@ class Spares:
             self._waiting.append(Job(self._run, names, own=bool(kind[0])))
 
     def _last_of_its_job(self, index: int) -> bool:
-        """Whether the case behind it cannot share a launch with it."""
+        """Whether the case after it cannot share a launch with it."""
         kinds, behind = self._run.kinds, index + 1
         return behind < len(self._todo) and kinds[self._todo[behind]] != kinds[self._todo[index]]
 

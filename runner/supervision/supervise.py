@@ -26,7 +26,7 @@ from runner.supervision.reader import Reader
 from runner.supervision.spares import Spares
 
 PLAN_CAP = 100_000  # cases in one job
-ENDS_CAP = 50  # of them known to end their job now and then: each launch behind one reads all that is left of the plan
+ENDS_CAP = 50  # of them known to end their job now and then: each launch after one reads all that is left of the plan
 _FINE = {"pass", "skip", "unsupported"}  # nothing to repeat
 
 
@@ -56,12 +56,12 @@ def supervise(
     `amend(verdict)` may change a final verdict before it is written (known failures). Cases that are `threaded` need
     MPI_THREAD_MULTIPLE, which the others shall not have: they come last, in launches of their own. A case that is
     known to fail (`expected`, the statuses) is given less time. Cases that are known to leave a damaged process behind
-    (`damage`, which defect it is) come behind the others, too: each defect in launches of its own, so that none else
+    (`damage`, which defect it is) come after the others, too: each defect in launches of its own, so that none else
     suffers. Cases that are `alone` need a job each, and come last. Of those that are
     left, `enough` names the ones to skip, and why.
     With `binary` (the hash that `--list=build` prints) the ranks must have that binary, and verdicts that a killed
     runner had not yet written are recovered from the logs of its last job. Each batch of verdicts is in the journal
-    before `on_verdicts` gets it. Where cases are known to end their job, the jobs behind it are launched ahead of need
+    before `on_verdicts` gets it. Where cases are known to end their job, the jobs after it are launched ahead of need
     (on this machine only).
 
     Raises CannotRun (launch failed twice, ranks that disagree, full disk), and whatever interrupts it, for example

@@ -83,7 +83,7 @@ std::string upper(std::string text) {
 }
 
 // The tools interface is opened once and stays so until the program ends: what a library does to itself when it is closed
-// is the affair of env.tools, and not of all cases that come behind.
+// is the affair of env.tools, and not of all cases that come after.
 bool tools_are_open() {
     struct tools {
         tools() {

@@ -203,5 +203,5 @@ ASSAY_TEST(coll, wrong_arguments, requirements{"coll.wrong_arguments"},
     int sum = -7;
     int const then = MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF);
     mpi.check(then == MPI_SUCCESS && sum == 1, finding::data,
-              fmt::format("an allreduce behind the refused call returns {} and gives {}", error_text(then), sum));
+              fmt::format("an allreduce after the refused call returns {} and gives {}", error_text(then), sum));
 }

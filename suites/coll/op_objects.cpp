@@ -156,7 +156,7 @@ ASSAY_TEST(coll, user_function,
                             ranks - 1)))
             break;
     }
-    mpi.check(in[mine] == matrix{7, 7, 7, 7}, finding::guard, "the reduction wrote behind the receive buffer");
+    mpi.check(in[mine] == matrix{7, 7, 7, 7}, finding::guard, "the reduction wrote after the receive buffer");
     mpi.check(out == before, finding::data, "the reduction changed its send buffer");
     mpi.check(
         seen.odd == 0, finding::value,

@@ -264,7 +264,7 @@ axis<meanwhile> const meanwhiles(
     {{{"collective", "blocking collective operations on the same communicator"}, meanwhile::collective},
      {{"message", "messages on the same communicator"}, meanwhile::message},
      {{"waitall", "messages that are completed together with the operations"}, meanwhile::waitall},
-     {{"barrier", "a process waits in a receive for what is sent behind a nonblocking barrier"}, meanwhile::barrier}});
+     {{"barrier", "a process waits in a receive for what is sent after a nonblocking barrier"}, meanwhile::barrier}});
 } // namespace
 
 ASSAY_TEST(coll, meanwhile,
@@ -298,7 +298,7 @@ ASSAY_TEST(coll, meanwhile,
         mpi.expect(status).source(before).tag(tag).count(mpi.elements);
         break;
     }
-    case meanwhile::waitall: // a receive among the operations, a send behind them
+    case meanwhile::waitall: // a receive among the operations, a send after them
         receive(&*requests.insert(requests.begin() + 1, MPI_REQUEST_NULL));
         mpi.ok(MPI_Isend(sent, mpi.count, mpi.type, next, tag, mpi.comm, &requests.emplace_back(MPI_REQUEST_NULL)));
         break;
@@ -336,7 +336,7 @@ ASSAY_TEST(coll, any_message, requirements{"coll.messages.separate"}, over(plain
     mpi.ok(MPI_Barrier(mpi.comm)); // all receives are there before the first message
     int flag = 1;
     auto status = poisoned_status();
-    if (mpi.size > 1) { // the only message for this process is not sent before the one behind it says so
+    if (mpi.size > 1) { // the only message for this process is not sent before the one after it says so
         int token = 0;
         if (mpi.rank == 0) {
             mpi.ok(MPI_Request_get_status(receive, &flag, &status));

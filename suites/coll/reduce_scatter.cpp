@@ -124,7 +124,7 @@ ASSAY_TEST(coll, reduce_scatter_empty, requirements{"coll.reduce_scatter.empty",
         }
         if (!in_place) // an input that lay there may become anything
             for (auto i = static_cast<std::size_t>(own); i < in.size(); ++i)
-                if (!mpi.check(in[i] == poison, finding::guard, "the call wrote behind the block of this process"))
+                if (!mpi.check(in[i] == poison, finding::guard, "the call wrote after the block of this process"))
                     break;
     }
 }

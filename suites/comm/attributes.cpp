@@ -256,8 +256,8 @@ ASSAY_TEST(comm, attr_idup_moment, requirements{"comm.idup.moment"},
     mpi.ok(MPI_Comm_set_attr(base, key, pointer(second_value)));
     mpi.ok(MPI_Comm_set_attr(base, late, pointer(second_value)));
     mpi.ok(MPI_Wait(&request, MPI_STATUS_IGNORE));
-    expect_value(mpi, copy, key, first_value, "changed behind the call");
-    expect_value(mpi, copy, late, {}, "stored behind the call");
+    expect_value(mpi, copy, key, first_value, "changed after the call");
+    expect_value(mpi, copy, late, {}, "stored after the call");
     free_communicator(mpi, copy);
     free_communicator(mpi, base);
     free_key(mpi, key);

@@ -57,7 +57,7 @@ ASSAY_TEST(comm, free_pending, requirements{"comm.free.handle", "comm.free.pendi
     expect_number(mpi, in, expected, "what arrived on the communicator that was freed meanwhile");
     if (mpi.at(pendings) == pending::persistent)
         for (auto& request : requests) mpi.ok(MPI_Request_free(&request));
-    expect_communicator(mpi, next, local_of(mpi), {}, "a communicator made behind the one that was freed");
+    expect_communicator(mpi, next, local_of(mpi), {}, "a communicator made after the one that was freed");
     free_communicator(mpi, next);
 }
 

@@ -199,7 +199,7 @@ ASSAY_TEST(comm, group_translate,
             expected.push_back(-7);
             if (!mpi.check(got == expected, finding::value,
                            fmt::format("MPI_Group_translate_ranks of {} from the processes {} to {} gives {}, expected "
-                                       "{} (the last number lies behind the array; {} is MPI_PROC_NULL, {} "
+                                       "{} (the last number lies after the array; {} is MPI_PROC_NULL, {} "
                                        "MPI_UNDEFINED)",
                                        text(given), text(from), text(to), text(got), text(expected), MPI_PROC_NULL,
                                        MPI_UNDEFINED)))

@@ -66,7 +66,7 @@ MPI_Comm with_hint(test_run& mpi, hint const& given, giving how) {
     case giving::idup_with_info: mpi.ok(MPI_Comm_idup_with_info(mpi.comm, info, &made, &request)); break;
     }
     // Section 10: interpreted before the procedure returns; required of nonblocking ones before MPI-4.0, too.
-    mpi.ok(MPI_Info_set(info, given.key, "changed behind the call"));
+    mpi.ok(MPI_Info_set(info, given.key, "changed after the call"));
     mpi.ok(MPI_Info_free(&info));
     mpi.ok(MPI_Wait(&request, MPI_STATUS_IGNORE));
     return made;

@@ -108,8 +108,8 @@ ASSAY_TEST(comm, intercomm_create_from_groups, requirements{"comm.intercomm_crea
 
 namespace {
 enum class order { side0_first, side1_first, both_low, both_high };
-axis<order> const orders("high", {{{"side1", "side 1 is high: behind side 0"}, order::side0_first},
-                                  {{"side0", "side 0 is high: behind side 1"}, order::side1_first},
+axis<order> const orders("high", {{{"side1", "side 1 is high: after side 0"}, order::side0_first},
+                                  {{"side0", "side 0 is high: after side 1"}, order::side1_first},
                                   {{"none", "neither: the order is the library's"}, order::both_low},
                                   {{"both", "both: the order is the library's"}, order::both_high}});
 } // namespace

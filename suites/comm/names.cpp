@@ -24,7 +24,7 @@ void expect_name(test_run& mpi, MPI_Comm comm, std::string const& expected, std:
     expect_number(mpi, length, static_cast<int>(found.size()), whose + ": the length of its name", where);
     for (auto i = static_cast<std::size_t>(MPI_MAX_OBJECT_NAME); i < sizeof got; ++i)
         if (!mpi.check(got[i] == static_cast<char>(poison_byte), finding::guard,
-                       whose + ": MPI_Comm_get_name wrote behind MPI_MAX_OBJECT_NAME characters", where))
+                       whose + ": MPI_Comm_get_name wrote after MPI_MAX_OBJECT_NAME characters", where))
             break;
 }
 

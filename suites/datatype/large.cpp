@@ -266,7 +266,7 @@ private:
 
 // ---- More than 2^31 bytes
 
-// 2 GiB of address space that show the same 4 MiB over and over, and behind them memory of their own: what is beyond
+// 2 GiB of address space that show the same 4 MiB over and over, and after them memory of their own: what is beyond
 // 2^31 is seen, and little memory is used.
 class folded {
 public:

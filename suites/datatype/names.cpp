@@ -78,7 +78,7 @@ text name_of(test_run& mpi, MPI_Datatype type, std::string const& what) {
                     end == nullptr ? -1 : end - got.chars, MPI_MAX_OBJECT_NAME - 1));
     for (std::size_t i = MPI_MAX_OBJECT_NAME; i < sizeof got.chars; ++i)
         if (!mpi.check(got.chars[i] == '#', finding::guard,
-                       "MPI_Type_get_name writes behind MPI_MAX_OBJECT_NAME characters"))
+                       "MPI_Type_get_name writes after MPI_MAX_OBJECT_NAME characters"))
             break;
     if (!sound) got.chars[0] = '\0';
     return got;

@@ -85,7 +85,7 @@ auto small_counts() {
 
 } // namespace
 
-// Two messages in one packing unit, with poison behind it.
+// Two messages in one packing unit, with poison after it.
 ASSAY_TEST(datatype, pack,
            requirements{"datatype.pack", "datatype.pack_size", "datatype.unpack", "datatype.pack.empty",
                         "datatype.pack.large", "datatype.pack.bounds"},

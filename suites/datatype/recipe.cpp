@@ -243,7 +243,7 @@ recipe darray_of(int rank, std::vector<layout::dimension> dimensions, bool c_ord
 
 definition integer() { return predefined("int"); }
 definition real() { return predefined("double"); }
-// {double, char}: seven bytes of padding behind the data, which make the extent a multiple of 8.
+// {double, char}: seven bytes of padding after the data, which make the extent a multiple of 8.
 definition padded() { return structure({{1, 0, real()}, {1, 8, predefined("char")}}); }
 // An int in the middle of 16 bytes; its markers stay in what is made of it.
 definition marked() { return resized(-4, 16, integer()); }

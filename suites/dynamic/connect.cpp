@@ -16,7 +16,7 @@ axis<bool> const servers("server", {{{"lower", "the lower half accepts, the uppe
                                     {{"upper", "the other way round"}, false}});
 
 constexpr std::size_t guard_size = 16;
-using port_name = std::vector<char>; // with a guard behind
+using port_name = std::vector<char>; // with a guard after
 
 port_name no_port() { return port_name(MPI_MAX_PORT_NAME + guard_size, static_cast<char>(poison_byte)); }
 

@@ -48,7 +48,7 @@ void check_codes(test_run& mpi, std::vector<int> const& codes, int n) {
                   fmt::format("error code {} of {} started processes is {}, not MPI_SUCCESS", i, n,
                               codes[static_cast<std::size_t>(i)]));
     mpi.check(codes.back() == poisoned_code, finding::guard,
-              fmt::format("an error code was written behind the {} that there are", n));
+              fmt::format("an error code was written after the {} that there are", n));
 }
 
 MPI_Comm to_parents(test_run& mpi) {

@@ -1,4 +1,4 @@
-// What may be called at any time: before MPI_Init and behind MPI_Finalize (MPI-5.0 section 11.4.1, table 9).
+// What may be called at any time: before MPI_Init and after MPI_Finalize (MPI-5.0 section 11.4.1, table 9).
 #include "framework/check/logical.hpp"
 #include "framework/mpi/own_job.hpp"
 #include "framework/mpi/run.hpp"
@@ -34,7 +34,7 @@ axis<topic> const
                     {{"abi", "MPI_Abi_get_version, MPI_Abi_get_info"}, topic::abi}});
 enum class moment { before, after };
 axis<moment> const moments("when", {{{"before", "before MPI_Init"}, moment::before},
-                                    {{"after", "behind MPI_Finalize"}, moment::after}});
+                                    {{"after", "after MPI_Finalize"}, moment::after}});
 
 // MPI-4.0 widened what may be called before MPI_Init, for the sake of sessions: who has them has to allow it.
 void needs_wider_rules(test_run& mpi) { mpi.needs_procedure("MPI_Session_init"); }
@@ -199,7 +199,7 @@ ASSAY_TEST(env, always,
     finalize(mpi);
 }
 
-// An info that was made before MPI_Init, and a code that was added, are there in the world and behind it.
+// An info that was made before MPI_Init, and a code that was added, are there in the world and after it.
 ASSAY_TEST(env, lasting, requirements{"env.always.lasting"}, over(), own_job{},
            needs_procedures({"MPI_Info_get_string", "MPI_Session_init"})) {
     MPI_Info one = MPI_INFO_NULL;
@@ -223,5 +223,5 @@ ASSAY_TEST(env, lasting_error_class, requirements{"env.always.lasting"}, over(),
     initialize(mpi);
     expect_text(mpi, error_class, "kept, too", "a class that was added before MPI_Init");
     finalize(mpi);
-    expect_text(mpi, error_class, "kept, too", "a class that was added before MPI_Init, behind MPI_Finalize");
+    expect_text(mpi, error_class, "kept, too", "a class that was added before MPI_Init, after MPI_Finalize");
 }

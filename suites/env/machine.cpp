@@ -47,7 +47,7 @@ ASSAY_TEST(env, processor_name,
                           end - text.begin()));
     mpi.check(std::all_of(text.begin() + MPI_MAX_PROCESSOR_NAME, text.end(),
                           [](char c) { return c == static_cast<char>(poison_byte); }),
-              finding::guard, "MPI_Get_processor_name wrote behind MPI_MAX_PROCESSOR_NAME characters");
+              finding::guard, "MPI_Get_processor_name wrote after MPI_MAX_PROCESSOR_NAME characters");
     mpi.check(std::all_of(text.begin(), end, [](char c) { return static_cast<unsigned char>(c) >= 32; }), finding::data,
               "MPI_Get_processor_name gives characters that cannot be printed");
     // Processes of one node say the same, those of several do not; nobody moves while this runs.

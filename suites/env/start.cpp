@@ -1,4 +1,4 @@
-// How the World Model begins and ends: each way to initialize, what is known before, between and behind, and that messages
+// How the World Model begins and ends: each way to initialize, what is known before, between and after, and that messages
 // work (MPI-5.0 sections 11.2.1 to 11.2.3).
 #include "framework/check/logical.hpp"
 #include "framework/mpi/own_job.hpp"
@@ -73,7 +73,7 @@ ASSAY_TEST(env, start,
     case way::thread_null: succeeded(mpi, MPI_Init_thread(nullptr, nullptr, level, &provided)); break;
     }
     was_initialized();
-    expect_state(mpi, "behind MPI_Init", true, false);
+    expect_state(mpi, "after MPI_Init", true, false);
     int queried = -7, main_thread = 0;
     mpi.ok(MPI_Query_thread(&queried));
     mpi.check(is_level(queried), finding::value, fmt::format("MPI_Query_thread gives {}, which is no level", queried));
@@ -99,14 +99,14 @@ ASSAY_TEST(env, start,
     mpi.check(self == 1, finding::value, fmt::format("MPI_COMM_SELF has {} processes", self));
     ring(mpi, world);
     finalize(mpi);
-    expect_state(mpi, "behind MPI_Finalize", true, true);
+    expect_state(mpi, "after MPI_Finalize", true, true);
 }
 
 // MPI_Init and MPI_Finalize end nothing of what the Sessions Model has, and the other way round (sections 11.3.1, 11.2.3).
 namespace {
 enum class models { alone, twice, inside_world, around_world };
 axis<models> const orders("order", {{{"alone", "one session and no world"}, models::alone},
-                                    {{"twice", "a session, and another one behind its end"}, models::twice},
+                                    {{"twice", "a session, and another one after its end"}, models::twice},
                                     {{"inside_world", "a session that lives within the world"}, models::inside_world},
                                     {{"around_world", "a session that outlives the world"}, models::around_world}});
 
@@ -154,7 +154,7 @@ ASSAY_TEST(env, session, requirements{"env.session.alone", "env.session.again", 
             use_session(mpi, session, "in a session");
             end_session(mpi, session);
         }
-        expect_state(mpi, "behind a session", false, false);
+        expect_state(mpi, "after a session", false, false);
         break;
     case models::inside_world: {
         auto const world = initialize(mpi);
@@ -163,7 +163,7 @@ ASSAY_TEST(env, session, requirements{"env.session.alone", "env.session.again", 
         end_session(mpi, session);
         ring(mpi, world);
         finalize(mpi);
-        expect_state(mpi, "behind MPI_Finalize", true, true);
+        expect_state(mpi, "after MPI_Finalize", true, true);
         break;
     }
     case models::around_world: {
@@ -171,7 +171,7 @@ ASSAY_TEST(env, session, requirements{"env.session.alone", "env.session.again", 
         auto const world = initialize(mpi);
         ring(mpi, world);
         finalize(mpi);
-        use_session(mpi, session, "behind the end of the world");
+        use_session(mpi, session, "after the end of the world");
         end_session(mpi, session);
         break;
     }

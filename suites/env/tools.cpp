@@ -12,8 +12,8 @@ namespace {
 
 enum class when { inside, outside, always };
 axis<when> const moments("opened", {{{"inside", "twice between MPI_Init and MPI_Finalize"}, when::inside},
-                                    {{"outside", "before MPI_Init, and behind MPI_Finalize"}, when::outside},
-                                    {{"always", "before MPI_Init, until behind MPI_Finalize"}, when::always}});
+                                    {{"outside", "before MPI_Init, and after MPI_Finalize"}, when::outside},
+                                    {{"always", "before MPI_Init, until after MPI_Finalize"}, when::always}});
 
 void open(test_run& mpi) {
     int provided = -7;
@@ -69,12 +69,12 @@ ASSAY_TEST(env, tools, requirements{"tools.init.counted", "tools.finalize.mpi_go
         }
         if (opened != when::outside) expect_open(mpi, "where it was opened more often than closed");
         if (opened == when::inside) close(mpi);
-        expect_work(mpi, world, "behind MPI_T_finalize");
+        expect_work(mpi, world, "after MPI_T_finalize");
     }
     finalize(mpi);
     if (opened == when::outside) open(mpi);
     if (opened != when::inside) {
-        expect_open(mpi, "behind MPI_Finalize");
+        expect_open(mpi, "after MPI_Finalize");
         close(mpi);
     }
 }

@@ -30,5 +30,5 @@ ASSAY_TEST(env, version, requirements{"env.get_version", "env.library_version"},
                       std::to_string(end - text.data()) + " characters");
     mpi.check(std::all_of(text.begin() + MPI_MAX_LIBRARY_VERSION_STRING, text.end(),
                           [](char c) { return c == static_cast<char>(poison_byte); }),
-              finding::guard, "MPI_Get_library_version wrote behind MPI_MAX_LIBRARY_VERSION_STRING characters");
+              finding::guard, "MPI_Get_library_version wrote after MPI_MAX_LIBRARY_VERSION_STRING characters");
 }

@@ -138,5 +138,5 @@ ASSAY_TEST(errors, arguments,
         MPI_Sendrecv(&sent, 1, MPI_INT, 0, mpi.tag(), &got, 1, MPI_INT, 0, mpi.tag(), MPI_COMM_SELF, MPI_STATUS_IGNORE);
     mpi.check(
         "errors.raised.goes_on", then == MPI_SUCCESS && got == sent, finding::data,
-        fmt::format("behind the error MPI_Sendrecv returns {} and gives {}, expected {}", error_text(then), got, sent));
+        fmt::format("after the error MPI_Sendrecv returns {} and gives {}, expected {}", error_text(then), got, sent));
 }

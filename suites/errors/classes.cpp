@@ -32,7 +32,7 @@ std::string text_of(test_run& mpi, int code, std::source_location where = std::s
         where);
     mpi.check(std::all_of(text.begin() + MPI_MAX_ERROR_STRING, text.end(),
                           [](char c) { return c == static_cast<char>(poison_byte); }),
-              finding::guard, "MPI_Error_string wrote behind MPI_MAX_ERROR_STRING characters", where);
+              finding::guard, "MPI_Error_string wrote after MPI_MAX_ERROR_STRING characters", where);
     return {text.data(), static_cast<std::size_t>(length)};
 }
 
@@ -97,7 +97,7 @@ ASSAY_TEST(errors, last_used_code, requirements{"errors.lastusedcode"}, over()) 
     int const after = last_used(mpi);
     // Codes may be numbered higher than the new class: it is the largest value in use, not the newest.
     mpi.check(after >= made && after >= before, finding::value,
-              fmt::format("MPI_LASTUSEDCODE is {} behind a new class {}, and was {} before", after, made, before));
+              fmt::format("MPI_LASTUSEDCODE is {} after a new class {}, and was {} before", after, made, before));
     if (has_procedure("MPI_Remove_error_class")) mpi.ok(MPI_Remove_error_class(made));
 }
 
@@ -217,8 +217,8 @@ ASSAY_TEST(errors, remove, requirements{"errors.remove_string", "errors.remove_c
     mpi.ok(MPI_Remove_error_code(code));
     expect_class(mpi, other, made[1], "a code that stays when another one is removed");
     mpi.ok(MPI_Add_error_code(made[1], &code)); // may get the old value
-    expect_class(mpi, code, made[1], "a code that is added behind a removed one");
-    expect_text(mpi, code, "", "a code that is added behind a removed one");
+    expect_class(mpi, code, made[1], "a code that is added after a removed one");
+    expect_text(mpi, code, "", "a code that is added after a removed one");
     mpi.ok(MPI_Remove_error_code(code));
     mpi.ok(MPI_Remove_error_string(other));
     mpi.ok(MPI_Remove_error_code(other));

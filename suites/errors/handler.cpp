@@ -76,7 +76,7 @@ ASSAY_TEST(errors, replace, requirements{"errors.set.replaces", "errors.return",
     mpi.ok(what.set(first));
     mpi.ok(what.set(second));
     mpi.ok(what.call_handler(MPI_ERR_OTHER));
-    errors::expect_one_call(mpi, 1, MPI_ERR_OTHER, "behind a second handler");
+    errors::expect_one_call(mpi, 1, MPI_ERR_OTHER, "after a second handler");
     mpi.ok(what.set(MPI_ERRORS_RETURN));
     mpi.ok(what.call_handler(MPI_ERR_OTHER));
     errors::expect_no_call(mpi, "under MPI_ERRORS_RETURN");
@@ -105,7 +105,7 @@ ASSAY_TEST(errors, free, requirements{"errors.free", "errors.free.deferred"}, ov
         free_handler(mpi, other);
     }
     mpi.ok(what.call_handler(MPI_ERR_ARG));
-    errors::expect_one_call(mpi, 1, MPI_ERR_ARG, "behind MPI_Errhandler_free");
+    errors::expect_one_call(mpi, 1, MPI_ERR_ARG, "after MPI_Errhandler_free");
     mpi.ok(what.set(MPI_ERRORS_RETURN)); // the last reference goes
     mpi.ok(what.call_handler(MPI_ERR_ARG));
     errors::expect_no_call(mpi, "under MPI_ERRORS_RETURN");
@@ -131,13 +131,13 @@ ASSAY_TEST(errors, get, requirements{"errors.get", "errors.get.free", "errors.ge
     errors::expect_one_call(mpi, 0, MPI_ERR_OTHER, "with the handler of MPI_…_get_errhandler");
     free_handler(mpi, saved);
     mpi.ok(what.call_handler(MPI_ERR_OTHER));
-    errors::expect_one_call(mpi, 0, MPI_ERR_OTHER, "behind the free of what MPI_…_get_errhandler gave");
+    errors::expect_one_call(mpi, 0, MPI_ERR_OTHER, "after the free of what MPI_…_get_errhandler gave");
     for (int i = 0; i < 5; ++i) {
         mpi.ok(what.get(&saved));
         free_handler(mpi, saved);
     }
     mpi.ok(what.call_handler(MPI_ERR_OTHER));
-    errors::expect_one_call(mpi, 0, MPI_ERR_OTHER, "behind five of them");
+    errors::expect_one_call(mpi, 0, MPI_ERR_OTHER, "after five of them");
 }
 
 namespace {

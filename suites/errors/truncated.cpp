@@ -62,7 +62,7 @@ public:
                    "a matched receive that failed does not set the message handle to MPI_MESSAGE_NULL");
         for (std::size_t i = fits; i < bad_.size(); ++i)
             if (!mpi_.check(bad_[i] == poison_int, finding::guard,
-                            fmt::format("int {} behind a receive buffer of {} was written", i - fits, fits)))
+                            fmt::format("int {} after a receive buffer of {} was written", i - fits, fits)))
                 break;
         clean_up(persistent);
     }

@@ -273,13 +273,13 @@ ASSAY_TEST(info, get_string_room,
         std::copy(part.begin(), part.end(), expected.begin());
         expected[part.size()] = '\0';
     }
-    // Behind the terminating null a library may use the room that it was given.
+    // After the terminating null a library may use the room that it was given.
     auto const used = static_cast<std::size_t>(std::min(room, 13));
     mpi.check(
         got.substr(0, used) == expected.substr(0, used), finding::info,
         fmt::format("with room for {} the value is \"{}\", expected \"{}\"", room, got.c_str(), expected.c_str()));
     mpi.check(got.substr(static_cast<std::size_t>(room)) == expected.substr(static_cast<std::size_t>(room)),
-              finding::guard, fmt::format("something was written behind the room of {}", room));
+              finding::guard, fmt::format("something was written after the room of {}", room));
     // A key that is not there leaves the value.
     std::fill(got.begin(), got.end(), static_cast<char>(poison_byte));
     length = room;

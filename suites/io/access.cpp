@@ -265,7 +265,7 @@ ASSAY_TEST(io, write,
     plan_of_pieces const plan{mpi, mpi.at(accesses()), mpi.at(views())};
     auto const prior = mpi.at(files);
     scratch_file scratch(mpi);
-    // A longer file: whatever lies between the pieces and behind them has to stay.
+    // A longer file: whatever lies between the pieces and after them has to stay.
     image const start(prior == before::nothing ? 0 : plan.whole(image()).bytes.size() + 29, prior == before::nothing);
     scratch.make(prior == before::nothing ? nullptr : &start.bytes);
     std::vector<buffer*> buffers;

@@ -73,7 +73,7 @@ public:
     std::uint64_t key(int rank) const;
     MPI_Offset first(int rank) const; // etypes from the begin of the view to the piece
     image in(image into) const;       // with all pieces
-    image blank() const;              // a file that has room for all, and a few bytes behind them
+    image blank() const;              // a file that has room for all, and a few bytes after them
 
 private:
     test_run const& mpi_;

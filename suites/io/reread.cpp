@@ -24,10 +24,10 @@ enum class arrangement { hole, by_seek, interleaved, adjacent };
 axis<arrangement> const arrangements(
     "arrangement",
     {{value_info("hole", "pieces with holes of the filetype in them").in_thesis("IO w/ hole"), arrangement::hole},
-     {{"by_seek", "element by element, two left out by MPI_File_seek behind each one"}, arrangement::by_seek},
+     {{"by_seek", "element by element, two left out by MPI_File_seek after each one"}, arrangement::by_seek},
      {value_info("interleaved", "each rank owns every n-th element").in_thesis("IO w/ Arrange"),
       arrangement::interleaved},
-     {{"adjacent", "piece behind piece"}, arrangement::adjacent}});
+     {{"adjacent", "piece after piece"}, arrangement::adjacent}});
 } // namespace
 
 ASSAY_TEST(io, reread,
@@ -55,7 +55,7 @@ ASSAY_TEST(io, reread,
     auto const whole = [&](image in) {
         for (int r = 0; r < mpi.size; ++r) {
             auto const v = make_view(mpi, kind, r);
-            // Behind each element of a piece by_seek leaves two out: a filetype of one etype in three.
+            // After each element of a piece by_seek leaves two out: a filetype of one etype in three.
             auto const place = by_seek ? view{v.displacement + first(r) * static_cast<std::size_t>(mpi.map.extent()),
                                               v.etype, resized(0, 3 * mpi.map.extent(), v.etype), false}
                                        : v;

@@ -39,10 +39,10 @@ ASSAY_TEST(io, end_of_file, requirements{"io.status.end_of_file", "io.read.data"
         auto* const rest = static_cast<unsigned char*>(in.address()) + mpi.map.true_lb() + got * extent;
         auto* const end = rest + (mpi.elements - got - 1) * extent + mpi.map.true_extent();
         mpi.check("io.read.rest", std::all_of(rest, end, [](auto byte) { return byte == poison_byte; }), finding::data,
-                  "the buffer was changed behind the data that the file had");
+                  "the buffer was changed after the data that the file had");
         std::fill(rest, end, poison_byte);
     }
-    in.expect(key(mpi.rank), got, "of the file, which ends behind it");
+    in.expect(key(mpi.rank), got, "of the file, which ends after it");
     file.close();
     scratch.expect(content);
 }

@@ -357,7 +357,7 @@ ASSAY_TEST(p2p, truncated,
                           p.from, mpi.tag()));
     for (std::size_t i = fits; i < in.size(); ++i)
         if (!mpi.check("p2p.recv.truncated_memory", in[i] == poison_int, finding::guard,
-                       fmt::format("int {} behind the receive buffer of {} was written", i - fits, fits)))
+                       fmt::format("int {} after the receive buffer of {} was written", i - fits, fits)))
             break;
     {
         auto const of_the_sender = mpi.resting_on("p2p.recv.truncated_sender");
@@ -416,7 +416,7 @@ namespace {
 axis<bool> const first_mode("first", {{{"bsend", "MPI_Bsend"}, false}, {{"isend", "MPI_Isend"}, true}});
 }
 
-// Two intertwined pairs: the first message is received behind the second one, which is synchronous and blocking.
+// Two intertwined pairs: the first message is received after the second one, which is synchronous and blocking.
 ASSAY_TEST(p2p, intertwined, requirements{"p2p.progress.intertwined", "p2p.buffered.local"},
            over(axis_use{&first_mode}, axis_use{&any_length},
                 only(comm_axis(), [](communicator const& c) { return c.name == "world" || c.name == "inter_halved"; })),

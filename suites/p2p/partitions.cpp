@@ -452,7 +452,7 @@ ASSAY_TEST(p2p, partitioned_inactive, requirements{"partitioned.inactive", "part
         }
         if (round == 0) use_once(mpi, e, n);
     }
-    expect_message(mpi, in, mpi.key_from(p.from), in.size(), "started behind the question");
+    expect_message(mpi, in, mpi.key_from(p.from), in.size(), "started after the question");
     for (auto* request : {&e.send, &e.receive}) {
         mpi.ok(MPI_Request_free(request));
         mpi.check_null(*request);
@@ -484,7 +484,7 @@ ASSAY_TEST(p2p, parrived_inactive, requirements{"partitioned.parrived_inactive"}
     expect_true(e.receive, "a request that was never started");
     use_once(mpi, e, c.sender);
     expect_true(e.receive, "a request that completed");
-    expect_message(mpi, in, mpi.key_from(p.from), total, "started behind the question");
+    expect_message(mpi, in, mpi.key_from(p.from), total, "started after the question");
     mpi.ok(MPI_Request_free(&e.send));
     mpi.ok(MPI_Request_free(&e.receive));
 }

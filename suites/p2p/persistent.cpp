@@ -246,7 +246,7 @@ ASSAY_TEST(p2p, cancel_then_receive,
         mpi.ok(MPI_Recv(second.data(), count, MPI_INT, p.from, mpi.tag(), mpi.comm, &status));
     }
     expect_status(mpi, status, p.from, mpi.tag(), n);
-    expect_message(mpi, second, mpi.key_from(p.from), n, "received behind the cancelled receive");
+    expect_message(mpi, second, mpi.key_from(p.from), n, "received after the cancelled receive");
     mpi.check(first == room(n), finding::data, "a cancelled receive changed its buffer");
     mpi.ok(MPI_Wait(&send, MPI_STATUS_IGNORE));
 }
@@ -281,7 +281,7 @@ ASSAY_TEST(p2p, cancel_or_receive, requirements{"p2p.cancel.either"},
                          "a receive says that it was cancelled, but its buffer was changed")) {
         mpi.ok(MPI_Recv(next.data(), count, MPI_INT, p.from, mpi.tag(), mpi.comm, &status));
         expect_status(mpi, status, p.from, mpi.tag(), n);
-        expect_message(mpi, next, mpi.key_from(p.from), n, "received behind the cancelled receive");
+        expect_message(mpi, next, mpi.key_from(p.from), n, "received after the cancelled receive");
     }
     mpi.ok(MPI_Wait(&send, MPI_STATUS_IGNORE));
     if (persistent && request != MPI_REQUEST_NULL) mpi.ok(MPI_Request_free(&request));

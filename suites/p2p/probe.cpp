@@ -76,7 +76,7 @@ void take(test_run& mpi, call c, found& f, int source, int tag, std::uint64_t ke
         mpi.check(f.message == MPI_MESSAGE_NULL, finding::request,
                   "a matched receive must set the message handle to MPI_MESSAGE_NULL");
     expect_status(mpi, status, source, tag, n);
-    expect_message(mpi, in, key, n, fmt::format("received behind the probe, tag {}", tag));
+    expect_message(mpi, in, key, n, fmt::format("received after the probe, tag {}", tag));
 }
 
 } // namespace

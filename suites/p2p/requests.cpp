@@ -88,7 +88,7 @@ static void nothing_active(test_run& mpi) {
     mpi.ok(MPI_Startall(2, both.data()));
     mpi.ok(MPI_Waitall(2, both.data(), statuses.data()));
     expect_status(mpi, statuses[0], p.from, mpi.tag(), ints);
-    expect_message(mpi, in, mpi.key_from(p.from), ints, "first start behind the question");
+    expect_message(mpi, in, mpi.key_from(p.from), ints, "first start after the question");
     mpi.ok(MPI_Request_free(&sending));
     for (auto& request : requests)
         if (request != MPI_REQUEST_NULL) mpi.ok(MPI_Request_free(&request));

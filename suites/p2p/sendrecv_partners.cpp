@@ -100,7 +100,7 @@ ASSAY_TEST(p2p, sendrecv_matched, requirements{"p2p.sendrecv.plain_partner", "p2
            thread_safe{}) {
     matched(mpi);
 }
-// A blocking call may wait for the receive that comes behind it: these are probed for only where they do not block.
+// A blocking call may wait for the receive that comes after it: these are probed for only where they do not block.
 ASSAY_TEST(p2p, sendrecv_probed, requirements{"p2p.sendrecv.probed"},
            over(only(calls, [](call c) { return c == call::isendrecv || c == call::ireplace; }),
                 only(sides, [](other_side s) { return s == other_side::probe; }), axis_use{&lengths},

@@ -200,7 +200,7 @@ axis<sync_way> const& syncs() {
          {{"fence_asserts", "MPI_Win_fence with every assertion that holds"}, sync_way::fence_asserts},
          {value_info("post", "MPI_Win_post, start, complete, wait").in_thesis("Post"), sync_way::post},
          {{"post_test", "the same, MPI_Win_test until true in place of MPI_Win_wait"}, sync_way::post_test},
-         {{"post_asserts", "the same, started with MPI_MODE_NOCHECK behind a barrier"}, sync_way::post_asserts},
+         {{"post_asserts", "the same, started with MPI_MODE_NOCHECK after a barrier"}, sync_way::post_asserts},
          {value_info("lock_exclusive", "MPI_Win_lock, exclusive").in_thesis("Lock"), sync_way::lock_exclusive},
          {{"lock_shared", "MPI_Win_lock, shared"}, sync_way::lock_shared},
          {{"lock_nocheck", "MPI_Win_lock, shared, with MPI_MODE_NOCHECK"}, sync_way::lock_nocheck},

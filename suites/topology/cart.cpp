@@ -104,13 +104,13 @@ void examine(test_run& mpi, MPI_Comm comm, grid const& g, int rank, std::string 
     mpi.ok(MPI_Cartdim_get(comm, &dimensions));
     if (!expect_number(mpi, dimensions, g.dimensions(), whose + ": MPI_Cartdim_get")) return;
     auto const n = g.dims.size();
-    // One more than needed: what lies behind stays.
+    // One more than needed: what lies after stays.
     std::vector<int> dims(n + 1, -7), periods(n + 1, -7), coordinates(n + 1, -7);
     mpi.ok(MPI_Cart_get(comm, g.dimensions(), dims.data(), periods.data(), coordinates.data()));
     auto const equal = [&](std::vector<int> got, std::vector<int> expected, std::string const& what) {
         expected.push_back(-7);
         return mpi.check(got == expected, finding::value,
-                         fmt::format("{}: {} {}, expected {} (the last number lies behind the array)", whose, what,
+                         fmt::format("{}: {} {}, expected {} (the last number lies after the array)", whose, what,
                                      text(got), text(expected)));
     };
     for (auto& period : periods) period = period == -7 ? -7 : period != 0;

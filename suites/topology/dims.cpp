@@ -31,7 +31,7 @@ axis<int> const dimensions("dimensions",
 std::vector<int> create(test_run& mpi, int nodes, std::vector<int> dims) {
     dims.push_back(-7);
     mpi.ok(MPI_Dims_create(nodes, static_cast<int>(dims.size()) - 1, dims.data()));
-    mpi.check(dims.back() == -7, finding::guard, "MPI_Dims_create wrote behind its array");
+    mpi.check(dims.back() == -7, finding::guard, "MPI_Dims_create wrote after its array");
     dims.pop_back();
     return dims;
 }

@@ -140,7 +140,7 @@ MPI_Comm make(test_run& mpi, maker how, graph const& g, bool weighted, int reord
     return made;
 }
 
-// What MPI_Dist_graph_neighbors gives; all arrays have a poisoned entry behind their end.
+// What MPI_Dist_graph_neighbors gives; all arrays have a poisoned entry after their end.
 struct answer {
     std::vector<int> sources, source_weights, destinations, destination_weights;
     auto operator<=>(answer const&) const = default;
@@ -164,13 +164,13 @@ std::vector<std::pair<int, int>> sorted(std::vector<int> const& others, std::vec
 
 void expect_side(test_run& mpi, side expected, std::vector<int> const& others, std::vector<int> const& given,
                  bool weighted, bool in_order, std::string const& what) {
-    expected.others.push_back(-7); // nothing is written behind the end
+    expected.others.push_back(-7); // nothing is written after the end
     expected.weights.push_back(-7);
     if (!weighted) std::fill(expected.weights.begin(), expected.weights.end(), -7);
     bool const fine =
         in_order ? others == expected.others : sorted(others, given) == sorted(expected.others, expected.weights);
     mpi.check(fine, finding::order,
-              fmt::format("{}: {} with weights {}, expected {} with {}{} (the last one lies behind the array)", what,
+              fmt::format("{}: {} with weights {}, expected {} with {}{} (the last one lies after the array)", what,
                           text(others), text(given), text(expected.others), text(expected.weights),
                           in_order ? "" : " in any order"));
     // Of several edges between two processes the order of the weights is free (8.5.4): compared as pairs in any case.
@@ -245,7 +245,7 @@ ASSAY_TEST(topology, dist_graph_room, requirements{"topology.dist_graph.first_pa
     auto const in = incoming(g, mpi.rank).others.size(), out = outgoing(g, mpi.rank).others.size();
     auto const all = ask(mpi, comm, in, out, with_weights);
     auto const first = [](std::vector<int> list) {
-        if (list.size() > 1) list.erase(list.end() - 2); // the last one lies behind the array
+        if (list.size() > 1) list.erase(list.end() - 2); // the last one lies after the array
         return list;
     };
     answer const expected{first(all.sources), first(all.source_weights), first(all.destinations),

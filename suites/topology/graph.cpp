@@ -61,7 +61,7 @@ axis<shape> const shapes("graph", {{{"ring", "the previous and the next node"},
 
 axis<int> const reorders("reorder", {{{"0", "ranks stay"}, 0}, {{"1", "ranks may change"}, 1}});
 
-// The arguments of MPI_Graph_create; each array has a poisoned entry behind its end.
+// The arguments of MPI_Graph_create; each array has a poisoned entry after its end.
 struct arrays {
     std::vector<int> index, edges;
     explicit arrays(graph const& g) {
@@ -105,7 +105,7 @@ void examine(test_run& mpi, MPI_Comm comm, graph const& g, std::string const& wh
         if (!mpi.check(
                 got == neighbours, finding::value,
                 fmt::format(
-                    "{}: MPI_Graph_neighbors of node {} gives {}, expected {} (the last one lies behind the array)",
+                    "{}: MPI_Graph_neighbors of node {} gives {}, expected {} (the last one lies after the array)",
                     whose, node, text(got), text(neighbours))))
             return;
     }

@@ -1,4 +1,4 @@
-// Notes each call of UCX, so that the event log can name the last one of a rank that died or hangs. To be included behind the
+// Notes each call of UCX, so that the event log can name the last one of a rank that died or hangs. To be included after the
 // headers of UCX.
 #pragma once
 #include "framework/process/calls.hpp"

@@ -37,7 +37,7 @@ UCX_TEST(truncation, requirements{"ucx.tag.truncation"},
     auto& sent = send(w, send_call::send, ucx.outgoing(w.right(), bytes), w.right(), 0x51);
     auto& again = send(w, send_call::send, ucx.outgoing(w.right(), 17, 1), w.right(), 0x51);
     auto const said = w.complete(received).status(UCS_ERR_MESSAGE_TRUNCATED);
-    // What fits may be there or not; nothing may be written behind it.
+    // What fits may be there or not; nothing may be written after it.
     if (said && !in.holds(std::span<segment const>()))
         in.expect(ucx.key(w.left(), ucx.rank), room, "of a message that is too long");
     w.complete(next).received(17); // the worker works on

@@ -206,7 +206,7 @@ UCX_TEST(put_parts, requirements{"ucx.rma.put", "ucx.rma.flush"},
     w.finish();
 }
 
-// What comes behind a fence is not seen before what came before it.
+// What comes after a fence is not seen before what came before it.
 UCX_TEST(fence, requirements{"ucx.rma.fence"}, over(to_others(), axis_use{&origins()}, few_sizes())) {
     constexpr std::size_t flag_at = 8;
     auto const bytes = ucx.at(sizes());
@@ -223,7 +223,7 @@ UCX_TEST(fence, requirements{"ucx.rma.fence"}, over(to_others(), axis_use{&origi
     put(w, call::nbx, completion::poll, &value, sizeof value, flag_there, flag_at);
     auto const* const seen =
         reinterpret_cast<std::uint64_t volatile const*>(static_cast<char*>(flag.bytes->address()) + flag_at);
-    ucx.check(w.until([&] { return *seen == set; }), finding::request, "what was put behind the fence does not arrive");
+    ucx.check(w.until([&] { return *seen == set; }), finding::request, "what was put after the fence does not arrive");
     mine.bytes->expect(ucx.key(w.left(), ucx.rank), 128 + bytes, "put before the fence");
     w.flush(true, w.right());
     for (auto& op : w.operations)

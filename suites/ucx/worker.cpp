@@ -194,7 +194,7 @@ operation& worker::start(char const* name, kind what, completion how) {
         ucp_context_attr_t attributes{};
         attributes.field_mask = UCP_ATTR_FIELD_REQUEST_SIZE;
         ucx.ok(ucp_context_query(context, &attributes));
-        // The request lies before its address; behind it is what the program asked for itself, which is nothing.
+        // The request lies before its address; after it is what the program asked for itself, which is nothing.
         op.memory.assign(2 * guard + attributes.request_size + guard, poison_byte);
         auto const end = reinterpret_cast<std::uintptr_t>(op.memory.data()) + guard + attributes.request_size;
         op.param.op_attr_mask |= UCP_OP_ATTR_FIELD_REQUEST;

@@ -79,7 +79,7 @@ TEST(buffer, findsAnySingleWrongByte) {
             auto const bytes = bytes_of(t->map, count);
             auto const low = bytes.empty() ? 0 : bytes.begin()->first,
                        high = bytes.empty() ? 0 : bytes.rbegin()->first + 1;
-            // Behind a page end there is nothing to flip, and alignment may leave a few bytes of guard.
+            // After a page end there is nothing to flip, and alignment may leave a few bytes of guard.
             std::ptrdiff_t const after = where == placement::page_end ? 0 : 32;
             int missed = 0, misnamed = 0;
             for (auto at = low - 32; at < high + after; ++at) {
@@ -214,7 +214,7 @@ TEST(buffer, isPlacedAsItSays) {
     }
 }
 
-// The next byte behind the data of a page_end buffer, rounded up to the alignment, ends the process.
+// The next byte after the data of a page_end buffer, rounded up to the alignment, ends the process.
 TEST(bufferDeathTest, pageEndFaultsBehindTheData) {
     testing::GTEST_FLAG(death_test_style) = "threadsafe";
     for (auto name : {"char", "int", "double", "vector_int"}) {

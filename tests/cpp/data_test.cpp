@@ -28,7 +28,7 @@ TEST(stream_bytes, isContinuous) {
             std::vector<unsigned char> piece(size + 1, 0x77);
             stream_bytes(42, from, piece.data(), size);
             for (std::size_t k = 0; k < size; ++k) EXPECT_EQ(piece[k], whole[from + k]);
-            EXPECT_EQ(piece[size], 0x77) << "wrote behind its end";
+            EXPECT_EQ(piece[size], 0x77) << "wrote after its end";
         }
 }
 

@@ -123,7 +123,7 @@ TEST(plan, ofTheFullTierSelectsTheSameAsAFilterOfItsNames) {
           {"env.*/comm=world/*=[0-9]/placement=heap", "^*type=*int*"},
           {"env.*e=*int*t=1*p", "*status*type=c*comm=*"},
           {"env.status*_int*"},
-          {"env.request_null/call=*l*e*"}, // in the call or behind it
+          {"env.request_null/call=*l*e*"}, // in the call or after it
           {"env.status/comm=world/type=int/count=17/placement=heap",
            "env.status/*/type=ch*/count=17/placement=heap"}}) {
         std::vector<std::string> wanted;

@@ -37,7 +37,7 @@ TEST(Yielding, PollsThatFindNothingYieldAndOthersDoNot) {
     EXPECT_EQ(yields_of(1, 100), 0);
     EXPECT_EQ(yields_of(0, 20), 0) << "the first polls may find something yet";
     EXPECT_EQ(yields_of(0, 1), 1);
-    EXPECT_EQ(yields_of(0, 20), 0) << "and so may the first behind a yield";
+    EXPECT_EQ(yields_of(0, 20), 0) << "and so may the first after a yield";
     EXPECT_EQ(yields_of(0, 22), 2);
     EXPECT_EQ(yields_of(1, 1), 0);
     EXPECT_EQ(yields_of(0, 20), 0) << "what was found starts the count again";

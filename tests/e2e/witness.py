@@ -114,7 +114,7 @@ def check_sctp(file: Path, counted: Mapping[str, int], stream_map: str) -> dict[
 
 
 def _fits(sizes: Sequence[int], packets: int, size: int) -> bool:
-    """Whether they are so many packets with so many bytes; the farewell comes behind the counting."""
+    """Whether they are so many packets with so many bytes; the farewell comes after the counting."""
     return packets <= len(sizes) <= packets + 5 and sum(sizes[:packets]) == size
 
 
@@ -146,7 +146,7 @@ class Chunk:
 def _data(packet: Mapping[str, Sequence[str]]) -> Iterator[Chunk]:
     columns = zip(*(packet[name] for name in CHUNK_FIELDS), strict=True)
     (payload,) = map(bytes.fromhex, packet["udp.payload"])
-    at = 12  # behind the head of SCTP
+    at = 12  # after the head of SCTP
     for kind, length in zip(map(int, packet["sctp.chunk_type"]), map(int, packet["sctp.chunk_length"]), strict=True):
         data = payload[at + 16 : at + length]
         at += (length + 3) // 4 * 4

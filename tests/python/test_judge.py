@@ -136,7 +136,7 @@ def test_a_trap_behind_an_erroneous_call_is_advisory(tmp_path: Path) -> None:
 
     status, extra = of("W 0\n", trap)
     assert (status, list(extra)) == ("pass", ["advisory"])
-    assert extra["advisory"] == [{**trap, "message": "a trap behind an erroneous call, which need not be handled"}]
+    assert extra["advisory"] == [{**trap, "message": "a trap after an erroneous call, which need not be handled"}]
     crash = {"ranks": [trap], "reason": "rank 0: SIGSEGV"}
     assert of("", trap) == ("crash", crash)
     assert of("W 0\n", trap, strict=True) == ("crash", crash)

@@ -1,4 +1,4 @@
-"""Cases that need a job of their own: one launch each, behind the others, and some of them have to end it."""
+"""Cases that need a job of their own: one launch each, after the others, and some of them have to end it."""
 
 from __future__ import annotations
 

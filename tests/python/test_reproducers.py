@@ -139,7 +139,7 @@ def test_what_depends_on_more_than_the_library_may_say_ok(world: World) -> None:
 
 
 def test_what_disagrees_beside_others_is_tried_by_itself(world: World) -> None:
-    # The first two runs wait for each other and say BUG once both are there; those behind them are alone.
+    # The first two runs wait for each other and say BUG once both are there; those after them are alone.
     here = f"{world.folder}/here"
     world.reproducer(
         "crowded",

@@ -70,7 +70,7 @@ def json_microseconds(lines: list[str]) -> float:
 
 def test_cost_of_a_passing_case(tmp_path: Path) -> None:
     ratios = []
-    for attempt in range(5):  # one right behind the other: both see the same machine
+    for attempt in range(5):  # one right after the other: both see the same machine
         cost = microseconds(tmp_path / str(attempt), 20_000)
         ratios.append(cost / json_microseconds((tmp_path / str(attempt) / "cases.jsonl").read_text().splitlines()))
     assert statistics.median(ratios) <= LIMIT
