@@ -1,7 +1,7 @@
 """assay known propose: from runs that are there, what entries of known failures should say was seen, and where.
 
-For each table: the signatures of the failures that it explains, how many of its cases failed, the values of axes with
-which none did, and the globs that no case of the runs justifies. What was seen can be written into the files.
+For each table: the signatures of the failures that it explains, how many of its cases failed, globs that fit these more
+closely, and the globs that no case of the runs justifies. What was seen can be written into the files.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from packaging.version import InvalidVersion, Version
 from rich.console import Console
 from rich.text import Text
 
-from reports.evidence import Evidence, parse_case, printable
+from reports.evidence import Evidence, parse_case, printable, value_order
+from reports.factors import Region, Table
 from reports.globs import translate
 from reports.known import Matcher
 from reports.known_entry import Entry
@@ -25,7 +26,6 @@ from reports.signature import LOST, Signature, signatures
 from runner.model import NOT_RUN, CannotRun, Launch, Target
 
 SHOWN = 120  # characters of a glob
-ENOUGH = 4  # cases with a value of an axis that all passed, before the value is called one that does not matter
 
 
 @dataclass
@@ -56,20 +56,30 @@ class Proposal:
                 sentences.append(f"{self.where}: of {glob} {cases} ran and none failed so")
         return sentences
 
-    def spared(self) -> dict[str, list[str]]:
-        """By axis, the values with which at least some cases of the table ran and none failed."""
-        ran: dict[str, Counter[str]] = defaultdict(Counter)
-        bad: dict[str, Counter[str]] = defaultdict(Counter)
-        for cases, counts in ((self.passed, ran), (self.failed, ran), (self.failed, bad)):
-            for case in cases:
-                test, axes = parse_case(case)
-                for axis, value in {"test": test, **axes}.items():
-                    counts[axis][value] += 1
-        spared = {
-            axis: sorted(value for value, number in counts.items() if number >= ENOUGH and not bad[axis][value])
-            for axis, counts in ran.items()
-        }
-        return {axis: values for axis, values in spared.items() if values}
+    def narrower(self) -> list[str]:
+        """For each test, globs that fit what failed and less that passed, with how many of how many failed."""
+        found = []
+        for test in sorted({parse_case(case).test for case in self.failed}):
+            bad = {case for case in self.failed if parse_case(case).test == test}
+            ran = bad | {case for case in self.passed if parse_case(case).test == test}
+            axes = list(parse_case(next(iter(bad))).axes)
+            for region in Table(ran).regions(bad):
+                share = f"{region.failed:,} of {region.ran:,}"
+                found.append(f"{_glob(test, axes, region)} ({share} failed)")
+        return found
+
+
+def _glob(test: str, axes: Sequence[str], region: Region) -> str:
+    """The glob for a region of the cases of a test, whose axes come in this order."""
+    wanted = {one.axis: sorted(one.values, key=value_order) for one in region.conditions}
+    words = [test]
+    for axis in axes:
+        if axis in wanted:
+            values = wanted[axis]
+            words.append(f"{axis}={values[0] if len(values) == 1 else '{' + ','.join(values) + '}'}")
+        elif words[-1] != "*":
+            words.append("*")
+    return "/".join(words)
 
 
 def propose(entries: Iterable[Entry], runs: Sequence[Path]) -> dict[str, Proposal]:
@@ -176,8 +186,8 @@ def print_proposals(proposals: Mapping[str, Proposal], console: Console) -> None
                 words = ", ".join(f"{text} ({number:,})" for text, number in counts.most_common())
                 line(f"  {what}: {words}")
         if one.failed and one.passed:
-            for axis, values in one.spared().items():
-                line(f"  never with {axis} = {', '.join(values)}")
+            for text in one.narrower():
+                line(f"  narrower: {text}")
         for sentence in one.unjustified():
             line(f"  not justified: {sentence.partition(': ')[2]}")
 

@@ -199,7 +199,7 @@ def propose(directories: Sequence[str], files: Sequence[str], write: bool) -> in
     """From runs: what entries of known failures should say was seen, how often, and where.
 
     For each entry of which cases ran: what the ranks saw when they failed, as the field `seen` says it
-    (docs/formats.md, section 7), how many failed, the values of axes with which none did, and globs that no failure
+    (docs/formats.md, section 7), how many failed, globs that fit these more closely, and globs that no failure
     justifies.
     """
     from rich.console import Console
