@@ -81,6 +81,9 @@ class Options:
     retries: int = 0
     strict: bool = False
     timeout_scale: float = 1.0
+    case_timeout: float | None = None  # seconds of CPU time of a rank after which a case has hung; None: the usual
+    max_time: float | None = None  # seconds after which the run stops
+    maxfail: int | None = None  # unexpected results after which it stops
 
 
 @dataclass

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from runner.fields import FIELDS, of_group, parts_of
 from runner.model import Options, WrongUse
 from runner.planning.plan import ORDERS, TIERS, Selection, comma_list, globs, must_be_one_of
 
@@ -45,20 +45,7 @@ def target_options(function: Decorated) -> Decorated:
             "abi:DIR; or ofi, ucx: libfabric, UCX without MPI. Comma list or repeated. Default: MPICH.",
         ),
         click.option("--np", multiple=True, metavar="N", help="Number of ranks; comma list or repeated. Default: 2."),
-        click.option("--force-np", is_flag=True, help="Also start far more ranks than there are cores."),
-        click.option(
-            "--launcher",
-            default="mpiexec",
-            metavar="HOW",
-            help="mpiexec (the library's own), srun, a template such as 'srun -n {np} {command}', or "
-            "'{command}' for one process by itself.",
-        ),
-        click.option("--env", multiple=True, metavar="NAME=VALUE", help="Environment of the ranks only; repeated."),
-        click.option("--preload", multiple=True, metavar="LIB", help="LD_PRELOAD of the ranks only; repeated."),
-        click.option("--defaults", is_flag=True, help="Leave the library's own settings for busy cores alone."),
-        click.option(
-            "--preset", default="release", metavar="NAME", help="Build: release, debug, asan, tsan, coverage."
-        ),
+        *(one.click_option() for one in of_group("target")),
     ]
     return _with(options, function)
 
@@ -76,9 +63,7 @@ def selection_options(function: Decorated) -> Decorated:
         ),
         click.option("--axis", multiple=True, metavar="NAME=LIST", help="Only these values of any axis; repeated."),
         click.option("--select", multiple=True, metavar="GLOB", help="Only case names that match; {a,b} is a or b."),
-        click.option(
-            "--threads", default=1, metavar="N", type=click.IntRange(1, 256), help="Threads a rank. Default: 1."
-        ),
+        *(one.click_option() for one in of_group("selection")),
     ]
     return _with(options, function)
 
@@ -173,51 +158,13 @@ def wishes_of(given: Mapping[str, Any]) -> Any:
     """How ranks are to be started, from what target_options give."""
     from runner.libraries.launching import LaunchWishes
 
-    environment = {}
-    for word in given["env"]:
-        name, separator, value = word.partition("=")
-        if not separator or not name:
-            raise WrongUse(f"--env {word}: use NAME=VALUE")
-        environment[name] = value
-    preload = [Path(path).absolute() for path in given["preload"]]
-    for path in preload:
-        if not path.is_file():
-            raise WrongUse(f"--preload {path}: there is no such library")
-    return LaunchWishes(given["launcher"], environment, preload, given["defaults"], given["force_np"])
+    return LaunchWishes(**{one.name: one.given(given) for one in of_group("target") if one.part == "wishes"})
 
 
 def run_options(function: Decorated) -> Decorated:
     """How cases are run and judged."""
     options = [
-        click.option(
-            "--order", default="listed", metavar="|".join(ORDERS), help="Order of the cases. Default: listed."
-        ),
-        click.option("--shard", metavar="I/N", help="Every N-th case, beginning with the I-th."),
-        click.option(
-            "--repeat", default=1, metavar="N", type=click.IntRange(1), help="Run each case N times in a row."
-        ),
-        click.option(
-            "--retries", default=0, metavar="N", type=click.IntRange(0, 100), help="Repeat failed cases: flaky or not?"
-        ),
-        click.option("--strict", is_flag=True, help="What the standard only advises fails a case, too."),
-        click.option(
-            "--timeout-scale",
-            default=1.0,
-            metavar="X",
-            type=click.FloatRange(0.01, 1000),
-            help="More time for each case.",
-        ),
-        click.option(
-            "--known", multiple=True, metavar="FILE", help="More known failures than known/*.toml has; repeated."
-        ),
-        click.option("--no-known", is_flag=True, help="Without the known failures that come with Assay."),
-        click.option(
-            "--known-limit",
-            type=click.IntRange(0),
-            default=20,
-            metavar="N",
-            help="Once a known failure has ended N cases of a test, skip the rest of them; 0: never. Default: 20.",
-        ),
+        *(one.click_option() for one in of_group("run")),
         click.option(
             "--transport",
             multiple=True,
@@ -234,6 +181,7 @@ def run_options(function: Decorated) -> Decorated:
 
 def request_of(given: Mapping[str, Any], *, matrix: bool) -> Any:
     """A request to run, from what target_options, selection_options and run_options give."""
+    from runner.libraries.launching import LaunchWishes
     from runner.libraries.native import NATIVE
     from runner.request import Request
 
@@ -246,27 +194,15 @@ def request_of(given: Mapping[str, Any], *, matrix: bool) -> Any:
     if selection.threads > 1 and mpis[0] in NATIVE:
         raise WrongUse(f"--threads {selection.threads}: --suite {mpis[0]} runs each case in one thread a rank")
     must_be_one_of("order", given["order"], ORDERS)
-    options = Options(
-        selection.seed,
-        selection.threads,
-        given["repeat"],
-        given["retries"],
-        given["strict"],
-        given["timeout_scale"],
-    )
+    parts = parts_of({one.name: one.given(given) for one in FIELDS})
     return Request(
         mpi=mpis,
         np=nps_of(given["np"]),
         selection=selection,
-        options=options,
-        order=given["order"],
-        shard=given["shard"],
-        known=[str(Path(name).absolute()) for name in given["known"]],
-        no_known=given["no_known"],
-        known_limit=given["known_limit"],
-        preset=given["preset"],
-        wishes=wishes_of(given),
+        options=Options(seed=selection.seed, **parts["options"]),
+        wishes=LaunchWishes(**parts["wishes"]),
         argv=sys.argv[1:],
         matrix=matrix,
         transports=transports or ["own"],
+        **parts[""],
     )

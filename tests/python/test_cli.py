@@ -132,7 +132,7 @@ def test_the_repeat_command_keeps_what_the_run_needed(world: World) -> None:
     world.set(**{CASES[3]: {"kind": "fail", "rank": 1}})
     assert cli.main(["run", "--out", "out", "--force-np", "--timeout-scale", "2.5", "--strict"]) == 1
     (failed,) = [line for line in world.lines() if line["status"] == "fail"]
-    words = "--mpi mpich@9.9 --np 2 --seed 1 --strict --timeout-scale 2.5 --force-np"
+    words = "--mpi mpich@9.9 --np 2 --seed 1 --force-np --strict --timeout-scale 2.5"
     assert failed["repeat"] == f"./assay run {words} --select '{CASES[3]}'"
 
 
