@@ -133,6 +133,7 @@ def _spans(library: targets.Library, binary: Path, request: Request, np: int, fo
 
 def _rate(target: Any, cases: Sequence[str], folder: Path) -> dict[str, Any]:
     """Cases per second of the jobs, launches included."""
+    from runner.supervision.context import Task
     from runner.supervision.supervise import supervise
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -143,8 +144,9 @@ def _rate(target: Any, cases: Sequence[str], folder: Path) -> dict[str, Any]:
         bad += sum(verdict.status != "pass" for verdict in some)
 
     with Journal(folder / "cases.jsonl") as journal:
+        options = Options(timeout_scale=0.5)
         jobs = supervise(
-            target, cases, lambda case: (), folder, journal, Options(timeout_scale=0.5), verdicts, lambda text: None
+            Task(target=target, plan=cases, out=folder, journal=journal, options=options, on_verdicts=verdicts)
         )
     seconds, ran = sum(job.seconds for job in jobs), sum(job.cases for job in jobs)
     return {

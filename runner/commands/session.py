@@ -164,6 +164,7 @@ class Session:
 
     def _one(self, one: Prepared, journal: Journal) -> None:
         """Run what is left of one target."""
+        from runner.supervision.context import CaseFacts, Task
         from runner.supervision.supervise import supervise
 
         target, planned = one.target, one.plan
@@ -190,23 +191,28 @@ class Session:
             one.lost += _of_itself(each.extra.get("reason") for each in verdicts if each.status == "unsupported")
 
         with RunProgress(self.console, target.name, len(planned.cases), settled) as progress:
-            records = supervise(
-                target,
-                planned.cases,
-                requirements,
-                self.out,
-                journal,
-                self.request.options,
-                hear,
-                progress.note,
-                repeat=lambda case: repeat_command(self.request, target, case),
-                amend=lambda verdict: self.known.apply(verdict, target),
-                binary=one.binary,
+            facts = CaseFacts(
+                requirements=requirements,
                 threaded=planned.threaded,
                 alone=planned.alone,
                 expected=lambda case: self.known.expected(case, target),
                 damage=lambda case: self.known.damage(case, target),
                 enough=lambda cases: self.known.enough(cases, target),
+                repeat=lambda case: repeat_command(self.request, target, case),
+                amend=lambda verdict: self.known.apply(verdict, target),
+            )
+            records = supervise(
+                Task(
+                    target=target,
+                    plan=planned.cases,
+                    out=self.out,
+                    journal=journal,
+                    options=self.request.options,
+                    cases=facts,
+                    on_verdicts=hear,
+                    on_note=progress.note,
+                    binary=one.binary,
+                )
             )
         for record in records:
             job = asdict(record)

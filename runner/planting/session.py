@@ -105,6 +105,7 @@ class Session:
         `hunting`: under a fault things hang, and slow or not is no matter. Without one a slow machine must not
         look like a library that hangs: what is not known to hang has all the time that any run gives it.
         """
+        from runner.supervision.context import CaseFacts, Task
         from runner.supervision.patience import Patience
         from runner.supervision.supervise import supervise
 
@@ -119,21 +120,24 @@ class Session:
         scale = STUCK_SCALE if hunting else 1.0
         options = Options(seed=self.request.seed, timeout_scale=scale, strict=strict)
         with Journal(folder / "cases.jsonl") as journal, suppress(Enough):
-            supervise(
-                target,
-                cases,
-                lambda case: (),
-                folder,
-                journal,
-                options,
-                verdicts,
-                lambda text: None,
+            facts = CaseFacts(
                 threaded=lambda line: self.threaded(case_of(line)),
                 alone=lambda line: self.alone(case_of(line)),
                 expected=lambda line: () if hunting else self.known.expected(case_of(line), target),
                 damage=lambda line: self.known.damage(case_of(line), target),
                 enough=enough,
-                patience=Patience(doubts=0) if hunting else Patience(),
+            )
+            supervise(
+                Task(
+                    target=target,
+                    plan=cases,
+                    out=folder,
+                    journal=journal,
+                    options=options,
+                    cases=facts,
+                    on_verdicts=verdicts,
+                    patience=Patience(doubts=0) if hunting else Patience(),
+                )
             )
             return True
         return False

@@ -2,15 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 from runner.model import Options, Target, Verdict
+from runner.supervision.journal import Journal
 from runner.supervision.patience import Patience
 
 Kind = tuple[str, bool, str, int]  # needs a job of its own (its name), threads; damages (by what); number of the plan
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaseFacts:
+    """What is known of cases before they run, and what is done with their verdicts. Each takes the name of a case."""
+
+    requirements: Callable[[str], Sequence[str]] = lambda case: ()  # the ids for its line
+    threaded: Callable[[str], bool] = lambda case: False  # needs MPI_THREAD_MULTIPLE, which the others shall not have
+    alone: Callable[[str], bool] = lambda case: False  # needs a job of its own
+    expected: Callable[[str], Collection[str]] = lambda case: ()  # statuses with which it is known to fail
+    damage: Callable[[str], str] = lambda case: ""  # the defect by which it is known to damage its process, or ""
+    enough: Callable[[Sequence[str]], Mapping[str, str]] = lambda cases: {}  # of those left: which to skip, and why
+    repeat: Callable[[str], str] | None = None  # the command that repeats it
+    amend: Callable[[Verdict], Verdict] | None = None  # may change a final verdict before it is written
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """What supervise() is to do: run the cases of `plan` that the journal does not hold yet for this target.
+
+    With `binary` (the hash that `--list=build` prints) the ranks must have that binary, and verdicts that a killed
+    runner had not yet written are recovered from the logs of its last job. Each batch of verdicts is in the journal
+    before `on_verdicts` gets it; what that raises ends the run.
+    """
+
+    target: Target
+    plan: Sequence[str]
+    out: Path
+    journal: Journal
+    options: Options = field(default_factory=Options)
+    cases: CaseFacts = field(default_factory=CaseFacts)
+    on_verdicts: Callable[[Sequence[Verdict]], None] = lambda verdicts: None
+    on_note: Callable[[str], None] = lambda text: None
+    binary: str = ""
+    patience: Patience = field(default_factory=Patience)
 
 
 @dataclass(frozen=True)

@@ -10,17 +10,16 @@ from __future__ import annotations
 import itertools
 import json
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import xxhash
 
-from runner.model import ENDS, FAILED, CannotRun, Options, Target, Verdict
-from runner.supervision.context import JobRecord, Kind
+from runner.model import ENDS, FAILED, CannotRun, Verdict
+from runner.supervision.context import JobRecord, Kind, Task
 from runner.supervision.job import Job, NoStart, writing
-from runner.supervision.journal import Journal
-from runner.supervision.patience import Patience
 from runner.supervision.procs import going_first
 from runner.supervision.reader import Reader
 from runner.supervision.spares import Spares
@@ -30,50 +29,25 @@ ENDS_CAP = 50  # of them known to end their job now and then: each launch after 
 _FINE = {"pass", "skip", "unsupported"}  # nothing to repeat
 
 
-def supervise(
-    target: Target,
-    plan: Sequence[str],
-    requirements: Callable[[str], Sequence[str]],
-    out: Path,
-    journal: Journal,
-    options: Options,
-    on_verdicts: Callable[[Sequence[Verdict]], None],
-    on_note: Callable[[str], None],
-    *,
-    repeat: Callable[[str], str] | None = None,
-    amend: Callable[[Verdict], Verdict] | None = None,
-    binary: str = "",
-    threaded: Callable[[str], bool] = lambda case: False,
-    expected: Callable[[str], Collection[str]] = lambda case: (),
-    damage: Callable[[str], str] = lambda case: "",
-    enough: Callable[[Sequence[str]], Mapping[str, str]] = lambda cases: {},
-    alone: Callable[[str], bool] = lambda case: False,
-    patience: Patience | None = None,
-) -> list[JobRecord]:
-    """Run the cases of `plan` that the journal does not hold yet for this target, in order; what became of the jobs.
+def supervise(task: Task) -> list[JobRecord]:
+    """Run the cases of a task, in order; what became of the jobs.
 
-    `requirements(case)` gives the ids for the line of a case, `repeat(case)` the command that repeats a failed one,
-    `amend(verdict)` may change a final verdict before it is written (known failures). Cases that are `threaded` need
-    MPI_THREAD_MULTIPLE, which the others shall not have: they come last, in launches of their own. A case that is
-    known to fail (`expected`, the statuses) is given less time. Cases that are known to leave a damaged process behind
-    (`damage`, which defect it is) come after the others, too: each defect in launches of its own, so that none else
-    suffers. Cases that are `alone` need a job each, and come last. Of those that are
-    left, `enough` names the ones to skip, and why.
-    With `binary` (the hash that `--list=build` prints) the ranks must have that binary, and verdicts that a killed
-    runner had not yet written are recovered from the logs of its last job. Each batch of verdicts is in the journal
-    before `on_verdicts` gets it. Where cases are known to end their job, the jobs after it are launched ahead of need
-    (on this machine only).
+    Cases that are `threaded` come last, in launches of their own. A case that is known to fail (`expected`) is given
+    less time. Cases that are known to leave a damaged process come after the others, too: each defect in launches of
+    its own, so that no other case suffers. Cases that are `alone` come last. Where cases are known to end their job,
+    the jobs that follow are launched ahead of need (on this machine only).
 
     Raises CannotRun (launch failed twice, ranks that disagree, full disk), and whatever interrupts it, for example
     KeyboardInterrupt; the job is ended and the journal valid in every case.
     """
-    run = Run(target, requirements, out, journal, options, on_verdicts, on_note, repeat, amend, binary)
-    run.patience = patience or Patience()
-    run.expected, run.enough = expected, enough
-    known = journal.statuses.get(target.name, {})
-    todo = [case for case in dict.fromkeys(plan) if case not in known]
+    run = Run(task)
+    target, options, about = task.target, task.options, task.cases
+    known = task.journal.statuses.get(target.name, {})
+    todo = [case for case in dict.fromkeys(task.plan) if case not in known]
     several = options.threads == 1  # else every launch has MPI_THREAD_MULTIPLE
-    kinds = {case: (case if alone(case) else "", several and threaded(case), damage(case)) for case in todo}
+    kinds = {
+        case: (case if about.alone(case) else "", several and about.threaded(case), about.damage(case)) for case in todo
+    }
     todo.sort(key=kinds.__getitem__)
     for kind, some in itertools.groupby(todo, kinds.__getitem__):
         part = cases = ends = 0
@@ -85,7 +59,7 @@ def supervise(
             if run.ends_its_job(case):
                 run.ending.add(case)
                 ends += 1
-    if todo and binary:
+    if todo and task.binary:
         run.recover(set(todo))
     with going_first():
         for attempt in range(1, options.retries + 2):
@@ -100,25 +74,12 @@ def supervise(
 class Run:
     """All jobs of one target."""
 
-    def __init__(
-        self,
-        target: Target,
-        requirements: Callable[[str], Sequence[str]],
-        out: Path,
-        journal: Journal,
-        options: Options,
-        on_verdicts: Callable[[Sequence[Verdict]], None],
-        on_note: Callable[[str], None],
-        repeat: Callable[[str], str] | None,
-        amend: Callable[[Verdict], Verdict] | None,
-        binary: str,
-    ) -> None:
-        self.target, self.out, self.journal, self.options, self.binary = target, out, journal, options, binary
-        self.requirements, self.repeat, self.amend = requirements, repeat, amend
-        self.on_verdicts, self.on_note = on_verdicts, on_note
-        self.patience = Patience()
-        self.expected: Callable[[str], Collection[str]] = lambda case: ()
-        self.enough: Callable[[Sequence[str]], Mapping[str, str]] = lambda cases: {}
+    def __init__(self, task: Task) -> None:
+        self.target, self.out, self.journal, self.options = task.target, task.out, task.journal, task.options
+        self.binary, self.on_verdicts, self.on_note = task.binary, task.on_verdicts, task.on_note
+        self.cases, self.expected = task.cases, task.cases.expected
+        longest = task.options.case_timeout
+        self.patience = replace(task.patience, cpu=longest) if longest else task.patience
         self.kinds: dict[str, Kind] = {}  # cases of one kind may share a launch
         self.ending: set[str] = set()  # those that are known to end their job, at least now and then
         self.attempt = 1
@@ -126,7 +87,7 @@ class Run:
         self.settled: set[str] = set()  # judged in this attempt
         self.again: dict[str, Verdict] = {}  # failed so far, may pass when retried
         self.hung = 0  # cases in a row that were thought to be slow and did not end
-        self.folder = out / "logs" / target.slug
+        self.folder = task.out / "logs" / task.target.slug
         self.spares = Spares(self)
 
     def suite_args(self) -> list[str]:
@@ -148,7 +109,7 @@ class Run:
     def _jobs(self, todo: Sequence[str]) -> None:
         fruitless = failed_launches = 0
         while todo := [case for case in todo if case not in self.settled]:
-            if left_out := self.enough(todo):
+            if left_out := self.cases.enough(todo):
                 self.judge([self.verdict(case, "skip", 0.0, {"reason": why}) for case, why in left_out.items()])
                 continue
             before = len(self.settled)
@@ -194,7 +155,7 @@ class Run:
 
     def verdict(self, case: str, status: str, seconds: float, extra: dict[str, Any]) -> Verdict:
         """A verdict with the fields that every line has."""
-        required = self.requirements(case)
+        required = self.cases.requirements(case)
         fields: dict[str, Any] = {"requirements": required, **extra} if required else extra
         return Verdict(case, self.target.name, status, seconds, fields)
 
@@ -208,12 +169,12 @@ class Run:
         if self.options.retries >= self.attempt:
             self.again.update((verdict.case, verdict) for verdict in verdicts if verdict.status in FAILED)
             final = [verdict for verdict in verdicts if verdict.status not in FAILED]
-        if self.repeat:
+        if self.cases.repeat:
             for verdict in final:
                 if verdict.status not in _FINE:
-                    verdict.extra["repeat"] = self.repeat(verdict.case)
-        if self.amend:
-            final = [self.amend(verdict) for verdict in final]
+                    verdict.extra["repeat"] = self.cases.repeat(verdict.case)
+        if self.cases.amend:
+            final = [self.cases.amend(verdict) for verdict in final]
         if final:
             self.journal.append(final)
             self.on_verdicts(final)

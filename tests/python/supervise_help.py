@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.model import Launch, Options, Target, Verdict
-from runner.supervision.context import JobRecord
+from runner.supervision.context import CaseFacts, JobRecord, Task
 from runner.supervision.journal import Journal
 from runner.supervision.patience import Patience
 from runner.supervision.supervise import supervise
@@ -85,10 +85,20 @@ def run(
     try:
         with Journal(out / "cases.jsonl") as journal:
             target = replace(fake_target(file, np), wrong_library=wrong_library)
-            records = supervise(
-                target, plan, lambda case: ["fake.data"], out, journal, options or Options(), hear, notes.append,
-                patience=patience, **more,
-            )  # fmt: skip
+            facts = {name: more.pop(name) for name in [*more] if name in CaseFacts.__dataclass_fields__}
+            task = Task(
+                target=target,
+                plan=plan,
+                out=out,
+                journal=journal,
+                options=options or Options(),
+                cases=CaseFacts(requirements=lambda case: ["fake.data"], **facts),
+                on_verdicts=hear,
+                on_note=notes.append,
+                patience=patience,
+                **more,
+            )
+            records = supervise(task)
     finally:
         assert left_over(out) == []
     return Outcome(records, lines_of(out), notes, told)

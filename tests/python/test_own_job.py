@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from supervise_help import QUICK, Outcome, fake_target, names, run
 
-from runner.model import Launch, Options
+from runner.model import Launch
+from runner.supervision.context import CaseFacts, Task
 from runner.supervision.journal import Journal
 from runner.supervision.supervise import supervise
 
@@ -45,10 +46,8 @@ def test_the_suite_is_told_which_case_it_is(tmp_path: Path) -> None:
 
     noting = replace(target, launcher=launcher)
     with Journal(tmp_path / "cases.jsonl") as journal:
-        supervise(
-            noting, PLAN[:2], lambda case: [], tmp_path, journal, Options(), lambda _: None, lambda _: None,
-            alone=LONE.__contains__, patience=QUICK,
-        )  # fmt: skip
+        facts = CaseFacts(alone=LONE.__contains__)
+        supervise(Task(target=noting, plan=PLAN[:2], out=tmp_path, journal=journal, cases=facts, patience=QUICK))
     assert not any(word.startswith("--own-job") for word in given[0])
     assert list(given[1][:2]) == [f"--own-job={PLAN[1]}", "--np=2"]
 

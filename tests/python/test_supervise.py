@@ -17,6 +17,7 @@ from supervise_help import QUICK, Outcome, fake_target, names, run
 import runner.supervision.supervise
 from runner.model import CannotRun, Launch, Options, Verdict
 from runner.planning import plan
+from runner.supervision.context import Task
 from runner.supervision.journal import Journal
 from runner.supervision.patience import Budget, Patience
 from runner.supervision.procs import Rank
@@ -344,7 +345,7 @@ def test_launcher_that_is_missing(tmp_path: Path) -> None:
         Journal(tmp_path / "cases.jsonl") as journal,
         pytest.raises(CannotRun, match="cannot start /nowhere/mpiexec: No such file or directory"),
     ):
-        supervise(target, PLAN, lambda case: [], tmp_path, journal, Options(), lambda _: None, lambda _: None)
+        supervise(Task(target=target, plan=PLAN, out=tmp_path, journal=journal))
 
 
 def test_no_hello_in_time(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import xxhash
 from supervise_help import fake_target
 
-from runner.model import Options
+from runner.supervision.context import CaseFacts, Task
 from runner.supervision.journal import Journal
 from runner.supervision.supervise import supervise
 
@@ -50,10 +50,11 @@ def microseconds(out: Path, count: int) -> float:
     requirements = {"p2p.ring": ["p2p.send.data", "p2p.status.source"]}
     with Journal(out / "cases.jsonl") as journal:
         start = time.process_time()
+        facts = CaseFacts(requirements=lambda case: requirements[case.partition("/")[0]])
+        target = fake_target(out)
         supervise(
-            fake_target(out), cases, lambda case: requirements[case.partition("/")[0]], out, journal, Options(), hear,
-            lambda _: None, binary="feed",
-        )  # fmt: skip
+            Task(target=target, plan=cases, out=out, journal=journal, cases=facts, on_verdicts=hear, binary="feed")
+        )
         spent = time.process_time() - start
     assert told == count
     assert (out / "cases.jsonl").read_bytes().count(b'"status":"pass"') == count

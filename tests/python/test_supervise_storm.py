@@ -59,12 +59,12 @@ from pathlib import Path
 sys.path[:0] = sys.argv[2:]
 from supervise_help import QUICK, fake_target, names
 from runner.supervision.journal import Journal
-from runner.model import Options
+from runner.supervision.context import CaseFacts, Task
 from runner.supervision.supervise import supervise
 out = Path(sys.argv[1])
 with Journal(out / "cases.jsonl") as journal:
-    supervise(fake_target(out / "faults.json"), names(300), lambda case: ["fake.data"], out, journal, Options(),
-              lambda _: None, lambda _: None, patience=QUICK, binary="feedfeedfeedfeed")
+    supervise(Task(target=fake_target(out / "faults.json"), plan=names(300), out=out, journal=journal,
+                   cases=CaseFacts(requirements=lambda case: ["fake.data"]), patience=QUICK, binary="feedfeedfeedfeed"))
 """
 
 
