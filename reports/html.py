@@ -30,7 +30,7 @@ MAX_TEXT = 4000  # characters of one message or stack
 MAX_JOBS = 300
 MAX_TABS = 12  # axes that have a tab; the others are in a list
 MAX_ROWS = 200  # of the tables of reasons
-_FOLDER = re.compile(r"logs/[\w@.+-]+/job-\d+")  # of a job: what else stands there is no link
+_FOLDER = re.compile(r"(?:[\w@.+-]+/)*logs/[\w@.+-]+/job-\d+")  # of a job: what else stands there is no link
 FIRST_AXES = ("comm", "type", "count")
 
 

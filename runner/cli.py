@@ -1,6 +1,6 @@
 """The command line.
 
-Exit codes: 0 as expected, 1 unexpected result, 2 wrong use, 3 could not run, 77 nothing applicable.
+The exit codes are those of runner/model.py.
 """
 
 from __future__ import annotations
@@ -17,7 +17,17 @@ from typing import Any
 
 import click
 
-from runner.model import CannotRun, WrongUse
+from runner.model import (
+    BROKEN_PIPE,
+    COULD_NOT_RUN,
+    INTERRUPTED,
+    NOTHING_APPLICABLE,
+    TERMINATED,
+    WRONG_USE,
+    CannotRun,
+    Terminated,
+    WrongUse,
+)
 from runner.options import (
     mpi_for,
     mpis_for,
@@ -29,6 +39,8 @@ from runner.options import (
     wishes_of,
 )
 from runner.planning.plan import TIERS, comma_list
+
+_DEFAULT = click.core.ParameterSource.DEFAULT
 
 
 class Commands(click.Group):
@@ -53,24 +65,25 @@ def main(argv: Sequence[str] | None = None) -> int:
     except click.ClickException as error:
         if isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):  # of click 8.2: `assay` alone
             print(error.format_message(), file=sys.stderr)
-            return 2
-        return _say(_one_line(error.format_message()), 2)
+            return WRONG_USE
+        return _say(_one_line(error.format_message()), WRONG_USE)
     except WrongUse as error:
-        return _say(str(error), 2)
+        return _say(str(error), WRONG_USE)
     except CannotRun as error:
-        return _say(str(error), 3)
+        return _say(str(error), COULD_NOT_RUN)
     except (KeyboardInterrupt, click.Abort) as error:
         cause = error.__cause__ or error  # click turns one into the other
-        return _say("; ".join(["interrupted", *map(str, cause.args)]), 130)
-    except BrokenPipeError:  # assay list … | head
+        code = TERMINATED if isinstance(cause, Terminated) else INTERRUPTED
+        return _say("; ".join(["interrupted", *map(str, cause.args)]), code)
+    except BrokenPipeError:
         sys.stderr.close()
-        return 141
+        return BROKEN_PIPE
     except OSError as error:
-        return _say(f"{error.filename or 'the system'}: {error.strerror or error}", 3)
+        return _say(f"{error.filename or 'the system'}: {error.strerror or error}", COULD_NOT_RUN)
 
 
 def _interrupt(signum: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
+    raise Terminated
 
 
 def _one_line(text: str) -> str:
@@ -108,7 +121,8 @@ def assay() -> None:
 @selection_options
 @run_options
 @click.option("--baseline", metavar="DIR", help="Folder of a run: only what did not fail there fails this one.")
-def run(out: str | None, baseline: str | None, **given: Any) -> int:
+@click.option("--last-failed", metavar="DIR", help="Only the cases that did not go as expected in that run.")
+def run(out: str | None, baseline: str | None, last_failed: str | None, **given: Any) -> int:
     """Run the suite on one or more MPI libraries and report what it found.
 
     Failures that known/*.toml lists for the library are expected, unless --no-known is given: the exit code is 0 when
@@ -117,6 +131,15 @@ def run(out: str | None, baseline: str | None, **given: Any) -> int:
     from runner.commands.run import run as command
 
     before = _run_folder(baseline) if baseline is not None else None
+    if last_failed is not None:
+        from runner.commands.run import only_failed
+
+        chosen = {name for name in given if click.get_current_context().get_parameter_source(name) != _DEFAULT}
+        again = only_failed(_run_folder(last_failed), given, chosen)
+        if again is None:
+            _note(f"{last_failed}: every case went as expected; there is nothing to repeat")
+            return NOTHING_APPLICABLE
+        given = again
     request = request_of(given, matrix=False)
     return command(request, Path(out) if out is not None else None, _terminal(), before)
 
@@ -146,12 +169,13 @@ def matrix(directories: Sequence[str], out: str | None, **given: Any) -> int:
 
 
 @assay.command()
-@click.argument("directory", metavar="DIR")
-def resume(directory: str) -> int:
-    """Go on with a run that was stopped."""
+@click.argument("directory", metavar="[DIR]", required=False)
+def resume(directory: str | None) -> int:
+    """Go on with a run that was stopped: without DIR the newest in assay-out that has not finished."""
     from runner.commands.resume import resume as command
+    from runner.commands.resume import stopped
 
-    return command(_run_folder(directory), _terminal())
+    return command(_run_folder(directory) if directory is not None else stopped(), _terminal())
 
 
 @assay.group(cls=Commands)
@@ -400,7 +424,7 @@ def reproduce(names: Sequence[str], only_list: bool, rounds: int, preset: str, a
         print(json.dumps(found, indent=1))
     else:
         print_table(found)
-    return 77 if all(one["verdict"] == command.UNSUPPORTED for one in found["entries"]) else 0
+    return NOTHING_APPLICABLE if all(one["verdict"] == command.UNSUPPORTED for one in found["entries"]) else 0
 
 
 def _note(text: str) -> None:
@@ -435,6 +459,16 @@ def report(directories: Sequence[str], **wanted: bool) -> int:
 
 
 @assay.command()
+@click.argument("directories", metavar="DIR…", nargs=-1, required=True)
+@click.option("--out", required=True, metavar="DIR", help="Folder for the whole run.")
+def merge(directories: Sequence[str], out: str) -> int:
+    """Put the shards of a run together: one run, each case once, with all reports."""
+    from runner.commands.merge import merge as command
+
+    return command([_run_folder(name) for name in directories], Path(out), _note)
+
+
+@assay.command()
 @click.argument("old", metavar="OLD")
 @click.argument("new", metavar="NEW")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
@@ -466,7 +500,7 @@ def doctor(as_json: bool) -> int:
 
 
 def _health(findings: Sequence[Any]) -> int:
-    return 3 if any(finding.state == "missing" for finding in findings) else 0
+    return COULD_NOT_RUN if any(finding.state == "missing" for finding in findings) else 0
 
 
 @assay.command()

@@ -33,6 +33,10 @@ class CannotRun(Exception):
     """No MPI, a launch that failed, a full disk: one sentence. Exit code 3."""
 
 
+class Terminated(KeyboardInterrupt):
+    """SIGTERM: ends a run as ^C does, with another exit code."""
+
+
 @dataclass(frozen=True)
 class Launch:
     """A command that starts the ranks of one job."""

@@ -8,7 +8,9 @@ from rich.console import Console
 
 from reports.evidence import Evidence
 from runner.commands.prepare import plan_path, prepare, write_plans
+from runner.commands.run import BASE, newest, point_latest
 from runner.commands.session import Session, load_known
+from runner.model import WrongUse
 from runner.request import request_of_run
 
 
@@ -34,4 +36,15 @@ def resume(out: Path, console: Console) -> int:
     session.started = str(record.get("started") or session.started)
     session.seconds_before = float(record.get("seconds") or 0.0)
     session.warnings = warnings
-    return session.run()
+    try:
+        return session.run()
+    finally:
+        if session.finished:
+            point_latest(out.resolve())
+
+
+def stopped() -> Path:
+    """The newest run in assay-out that has not finished. Raises WrongUse when there is none."""
+    if not (names := newest(BASE, finished=False)):
+        raise WrongUse(f"{BASE}: holds no run that was stopped; name the folder of a run")
+    return BASE / names[0]

@@ -63,6 +63,10 @@ def _cases_of_all_tiers(suite: plan.Suite, np: int, globs: Sequence[str]) -> lis
     return [line["case"] for line in lines if "unsupported" not in line]
 
 
+class Enough(Exception):
+    """The user wants no more cases to be run: why."""
+
+
 class Session:
     """One start of a run: everything from the first line of cases.jsonl to the exit code."""
 
@@ -78,8 +82,11 @@ class Session:
         self.begin = time.monotonic()
         self.warnings: list[str] = []
         self.machine = machine()
+        self.unexpected = 0  # results of this start
+        self.finished = False
 
     def run(self) -> int:
+        """Run what is left; the exit code. Raises CannotRun, and what interrupts it, after the reports are written."""
         with Journal(self.out / "cases.jsonl") as journal:
             self._write(journal, finished=False)
             try:
@@ -95,9 +102,13 @@ class Session:
                 if self.request.known:
                     with self.console.status("looking through wider tiers for what known failures match"):
                         self.warnings += self.known.unused(part=self.request.part, wider=self._wider_tiers())
-            except KeyboardInterrupt:
+            except Enough as error:
+                if left := self._left(journal):
+                    self.warnings.append(f"{error}: {left:,} cases were not run; {self._goes_on}")
+            except KeyboardInterrupt as error:
                 self._write(journal, finished=False)
-                raise KeyboardInterrupt(f"`./assay resume {shlex.quote(str(self.out))}` goes on") from None
+                self._reports()
+                raise type(error)(self._goes_on) from None
             except BaseException:
                 self._write(journal, finished=False)
                 raise
@@ -110,14 +121,45 @@ class Session:
                 ),
             ]
             self.warnings = [*failed, *self._lost(), *self.warnings]
-            self._write(journal, finished=not failed)
+            self.finished = not failed and not self._left(journal)
+            failed += self._attempt(lambda: self._write(journal, finished=self.finished))
             statuses = Counter(status for cases in journal.statuses.values() for status in cases.values())
-        self._reports()
+        failed += self._reports()
         if failed:
             raise CannotRun("; ".join(failed))
         if any(statuses[status] for status in UNEXPECTED):
             return UNEXPECTED_RESULT
         return ALL_AS_EXPECTED if any(status not in NOT_RUN for status in statuses) else NOTHING_APPLICABLE
+
+    @property
+    def _goes_on(self) -> str:
+        return f"`./assay resume {shlex.quote(str(self.out))}` goes on"
+
+    def _left(self, journal: Journal) -> int:
+        """How many cases have no verdict."""
+        return sum(
+            case not in journal.statuses.get(one.target.name, {})
+            for one in self.ready.targets
+            for case in one.plan.cases
+        )
+
+    def _enough(self, verdicts: Sequence[Verdict]) -> None:
+        """Raises Enough when the user wants no more after these."""
+        options = self.request.options
+        self.unexpected += sum(verdict.status in UNEXPECTED for verdict in verdicts)
+        if options.maxfail and self.unexpected >= options.maxfail:
+            raise Enough(f"stopped at --maxfail {options.maxfail}")
+        if options.max_time and time.monotonic() - self.begin > options.max_time:
+            raise Enough(f"stopped at --max-time {options.max_time:g}s")
+
+    @staticmethod
+    def _attempt(step: Callable[[], object]) -> list[str]:
+        """What went wrong: a report that cannot be written must not take the others away."""
+        try:
+            step()
+        except CannotRun as error:
+            return [str(error)]
+        return []
 
     def _presumed(self) -> list[str]:
         """Where known failures were met in versions of libraries in which nobody has seen them."""
@@ -189,6 +231,7 @@ class Session:
         def hear(verdicts: Sequence[Verdict]) -> None:
             progress.verdicts(verdicts)
             one.lost += _of_itself(each.extra.get("reason") for each in verdicts if each.status == "unsupported")
+            self._enough(verdicts)
 
         with RunProgress(self.console, target.name, len(planned.cases), settled) as progress:
             facts = CaseFacts(
@@ -226,7 +269,8 @@ class Session:
             one.counters = counted(counters)
             prove(parse(target.transport), one.counters, target.np)
 
-    def _reports(self) -> None:
+    def _reports(self) -> list[str]:
+        """Print the summary and write the reports; what could not be written."""
         from reports.html import write_html
         from reports.junit import write_junit
         from reports.matrix import print_matrix, write_matrix
@@ -235,12 +279,12 @@ class Session:
         console = Console(highlight=False)
         evidence = Evidence(self.out)
         if self.request.matrix:
-            page = write_matrix([evidence], self.out / "matrix.html")
+            page = self.out / "matrix.html"
+            wrong = self._attempt(lambda: write_matrix([evidence], page))
             print_matrix([evidence], page, console)
-        else:
-            print_summary(evidence, console)  # first: a report that cannot be written does not take it away
-            write_junit(evidence)
-            write_html(evidence)
+            return wrong
+        print_summary(evidence, console)
+        return [*self._attempt(lambda: write_junit(evidence)), *self._attempt(lambda: write_html(evidence))]
 
     def _write(self, journal: Journal, *, finished: bool) -> None:
         """Write run.json."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import pytest
 
 from reports import known
 from runner import cli
-from runner.commands import doctor
+from runner.commands import doctor, session
 from runner.libraries import build, targets
 from runner.model import Options
 from runner.planning import plan
@@ -446,10 +447,123 @@ def test_interrupted_run_says_how_to_go_on(world: World) -> None:
         time.sleep(0.05)
     process.send_signal(signal.SIGTERM)
     _, said = process.communicate(timeout=30)
-    assert process.returncode == 130
+    assert process.returncode == 143
     assert said.splitlines()[-1] == "assay: interrupted; `./assay resume out` goes on"
+    assert {"report.html", "junit.xml"} <= {path.name for path in world.out.iterdir()}
     assert world.record()["finished"] is False
     assert len(world.lines()) == 5
+
+
+def test_maxfail_and_max_time_stop_a_run_that_resume_finishes(
+    world: World, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failing = {case: {"kind": "fail", "rank": 1} for case in CASES[4:]}
+    world.set(**{**failing, CASES[9]: {"kind": "slow", "rank": 0}})
+    assert cli.main(["run", "--out", "out", "--maxfail", "2", "--case-timeout", "60"]) == 1
+    record, judged = world.record(), len(world.lines())
+    assert 6 <= judged < 20 and record["finished"] is False and record["options"]["case_timeout"] == 60
+    assert (
+        f"stopped at --maxfail 2: {20 - judged} cases were not run; `./assay resume out` goes on" in record["warnings"]
+    )
+    assert (world.out / "report.html").exists() and "stopped at --maxfail" in capsys.readouterr().out
+
+    world.set(**{CASES[9]: {"kind": "slow", "rank": 0}})
+    assert cli.main(["run", "--out", "timed", "--max-time", "0.001s"]) == 0
+    there = json.loads((world.folder / "timed" / "run.json").read_text())
+    assert not there["finished"] and any("stopped at --max-time 0.001s" in text for text in there["warnings"])
+    monkeypatch.setattr(session.Session, "_enough", lambda *_: None)
+    assert cli.main(["resume", "timed"]) == 0
+    there = json.loads((world.folder / "timed" / "run.json").read_text())
+    assert there["finished"] and there["status"] == {"pass": 20}
+    assert cli.main(["run", "--max-time", "soon"]) == 2
+
+
+def test_last_failed_runs_what_did_not_go_as_expected(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    world.set(**{CASES[3]: {"kind": "fail", "rank": 1}})
+    assert cli.main(["run", "--out", "out", "--seed", "7", "--np", "3", "--repeat", "2"]) == 1
+    world.set([CASES[3]])
+    assert cli.main(["run", "--out", "again", "--last-failed", "out"]) == 0
+    record = json.loads((world.folder / "again" / "run.json").read_text())
+    assert record["selection"]["select"] == [CASES[3]] and record["seed"] == 7
+    assert [about["name"] for about in record["targets"]] == ["mpich@9.9/np3"]
+    assert cli.main(["run", "--last-failed", "out", "--select", "x"]) == 2
+    capsys.readouterr()
+    assert cli.main(["run", "--out", "no", "--last-failed", "again"]) == 77
+    assert says(capsys) == "assay: again: every case went as expected; there is nothing to repeat"
+
+
+def test_a_repeat_command_repeats_as_it_is_printed(world: World) -> None:
+    world.set(**{CASES[3]: {"kind": "fail", "rank": 1}})
+    (world.folder / "layer.so").write_text("")
+    (world.folder / "more.toml").write_text("")
+    given = "--force-np --strict --timeout-scale 2.5 --case-timeout 3 --repeat 2 --threads 2 --defaults --no-known"
+    more = ["--env", "A=b c", "--preload", "layer.so", "--known", "more.toml", "--seed", "9", "--np", "3"]
+    assert cli.main(["run", "--out", "out", *given.split(), *more]) == 1
+    (failed,) = [line for line in world.lines() if line["status"] == "fail"]
+    words = shlex.split(failed["repeat"])
+    assert words[:2] == ["./assay", "run"]
+    world.set([CASES[3]], **{CASES[3]: {"kind": "fail", "rank": 1}})
+    assert cli.main([*words[1:], "--out", "again"]) == 1
+    before, after = world.record(), json.loads((world.folder / "again" / "run.json").read_text())
+    assert after["options"] == before["options"] and after["seed"] == before["seed"]
+    assert [about["name"] for about in after["targets"]] == [about["name"] for about in before["targets"]]
+    assert after["selection"]["select"] == [CASES[3]] and after["status"] == {"fail": 1}
+
+
+def test_latest_is_the_newest_finished_run(world: World) -> None:
+    assert cli.main(["run"]) == 0
+    first = (world.folder / "assay-out" / "latest").resolve()
+    assert first.parent == world.folder / "assay-out"
+    world.set(**{CASES[3]: {"kind": "fail", "rank": 1}, CASES[9]: {"kind": "slow", "rank": 0}})
+    time.sleep(1.1)  # run.json tells seconds
+    assert cli.main(["run", "--maxfail", "1"]) == 1
+    assert (world.folder / "assay-out" / "latest").resolve() == first
+    (stopped,) = {path.parent for path in (world.folder / "assay-out").glob("20*/run.json")} - {first}
+    record = json.loads((stopped / "run.json").read_text())
+    record["options"]["maxfail"] = None
+    (stopped / "run.json").write_text(json.dumps(record))
+    assert cli.main(["resume"]) == 1  # the newest that has not finished
+    assert (world.folder / "assay-out" / "latest").resolve() == stopped
+    assert cli.main(["resume"]) == 2
+
+
+def test_shards_merge_into_one_run(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    world.set(**{CASES[3]: {"kind": "fail", "rank": 1}})
+    for shard in (1, 2, 3):
+        assert cli.main(["run", "--out", f"s{shard}", "--shard", f"{shard}/3"]) == (shard == 1)
+    capsys.readouterr()
+    assert cli.main(["merge", "s1", "s2", "s3", "--out", "out"]) == 1
+    record = world.record()
+    assert [about["name"] for about in record["targets"]] == ["mpich@9.9/np2"]
+    assert record["status"] == {"pass": 19, "fail": 1} and record["finished"] and record["options"]["shard"] is None
+    assert record["cases"] == {"listed": 20, "selected": 20, "ran": 20, "unsupported": 0}
+    assert sorted(line["case"] for line in world.lines()) == sorted(CASES)
+    assert all((world.out / job["directory"]).is_dir() for job in record["targets"][0]["jobs"])
+    assert capsys.readouterr().out.splitlines()[-1].startswith("assay: 19 pass 1 fail")
+    assert cli.main(["merge", "s1", "out", "--out", "twice"]) == 1
+    assert "7 cases stand in several of these runs" in capsys.readouterr().err
+    assert cli.main(["merge", "s1", "s2", "--out", "out"]) == 2
+    assert cli.main(["run", "--out", "seed", "--seed", "2"]) == 1
+    assert cli.main(["merge", "s1", "seed", "--out", "new"]) == 2
+
+
+def test_a_disk_that_is_full_at_the_end_does_not_take_the_summary(
+    world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
+    world.set(**{CASES[10]: {"kind": "slow", "rank": 0}})
+    write = session.Session._write
+
+    def full(self: session.Session, journal: Any, *, finished: bool) -> None:
+        if finished:
+            (self.out / "run.json.part").symlink_to("/dev/full")
+        write(self, journal, finished=finished)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(session.Session, "_write", full)
+        assert cli.main(["run", "--out", "out"]) == 3
+    told = capsys.readouterr()
+    assert told.out.splitlines()[-1].startswith("assay: 20 pass")
+    assert "run.json: No space left on device" in told.err
 
 
 def run_for_signal(folder: Path) -> int:
