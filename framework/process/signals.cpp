@@ -3,6 +3,7 @@
 #include "framework/process/calls.hpp"
 #include "framework/process/event_log.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -42,6 +43,23 @@ std::atomic<bool> exiting{false};
 int exit_code = 0;
 char const* exit_call = "";
 bool exit_inside = false;
+
+// The unwinder names the nearest exported symbol before an address, which may end long before it: in a library without
+// other symbols that is a name of some function far away. Then the frame is called by the library and the offset in it.
+void name_within_symbol(unw_word_t ip, char* name, std::size_t size, unw_word_t& offset) {
+    Dl_info covering, beginning;
+    // dladdr(3) knows exported symbols only, and the size of each.
+    if (dladdr(reinterpret_cast<void*>(ip), &covering) == 0 || covering.dli_sname != nullptr) return;
+    bool const exported = dladdr(reinterpret_cast<void*>(ip - offset), &beginning) != 0 &&
+                          beginning.dli_sname != nullptr && std::strcmp(beginning.dli_sname, name) == 0;
+    if (!exported && std::strcmp(name, "?") != 0) return; // a symbol of our own program, which exports few
+    char const* const slash = std::strrchr(covering.dli_fname, '/');
+    char const* const file = slash != nullptr ? slash + 1 : covering.dli_fname;
+    std::size_t const length = std::min(std::strlen(file), size - 1);
+    std::memcpy(name, file, length);
+    name[length] = '\0';
+    offset = ip - reinterpret_cast<unw_word_t>(covering.dli_fbase);
+}
 
 // Text built with async-signal-safe means only (signal-safety(7)).
 class safe_line {
@@ -86,6 +104,7 @@ public:
                 unw_word_t offset = 0, ip = 0;
                 unw_get_reg(&cursor, UNW_REG_IP, &ip);
                 if (unw_get_proc_name(&cursor, name, sizeof name, &offset) != 0) std::strcpy(name, "?");
+                name_within_symbol(ip, name, sizeof name, offset);
                 if (used > sizeof data - 256) break;
                 *this << (depth == 0 ? "\"" : ",\"") << name << "+0x";
                 hex(offset) << " 0x";

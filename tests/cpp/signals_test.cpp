@@ -84,6 +84,25 @@ TEST_F(last_words, ofACrash) {
     EXPECT_TRUE(on_stack(words, "crash_here")) << words;
 }
 
+// Between the comparison and qsort stands a function of the C library that is not exported: its frame must not be given
+// the name of an exported function that ends before it.
+TEST_F(last_words, ofACrashUnderAFunctionWithoutAName) {
+    in_child([] {
+        int numbers[] = {3, 1, 2};
+        std::qsort(numbers, 3, sizeof(int), [](void const*, void const*) {
+            crash_here();
+            return 0;
+        });
+    });
+    auto const words = event('X');
+    auto const& stack = words["stack"];
+    auto const at = std::ranges::find_if(
+        stack, [](auto const& frame) { return frame.template get<std::string>().starts_with("qsort"); });
+    ASSERT_NE(at, stack.end()) << words;
+    auto const before = std::prev(at)->get<std::string>();
+    EXPECT_TRUE(std::regex_search(before, std::regex("^libc\\.so\\.6\\+0x[0-9a-f]+ 0x"))) << words;
+}
+
 // malloc aborts with its lock held, and the unwinder needs malloc.
 TEST_F(last_words, ofADamagedHeap) {
     int const status = in_child([] {
