@@ -105,7 +105,8 @@ def _say_version(context: click.Context, option: click.Parameter, wanted: bool) 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_say_version, help="Say which.")
-def assay() -> None:
+@click.option("--build-dir", metavar="DIR", help="Folder for builds. Default: build/ here, or the cache if read-only.")
+def assay(build_dir: str | None) -> None:
     """Assay: does this MPI library do what MPI-5.0 says?
 
     \b
@@ -114,6 +115,10 @@ def assay() -> None:
     assay matrix --mpi mpich@5.0.2,openmpi@5.0.11 --np 2,4
     assay test                    the tests of Assay itself
     """
+    if build_dir is not None:
+        import os
+
+        os.environ["ASSAY_BUILD_DIR"] = str(Path(build_dir).absolute())
 
 
 @assay.command()

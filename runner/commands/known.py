@@ -30,6 +30,7 @@ from reports.known_propose import propose, target_of
 from reports.summary import widen
 from runner.libraries import build, launching, targets
 from runner.libraries.native import NATIVE
+from runner.libraries.output import first_error
 from runner.libraries.transports import OWN, Transport, parse
 from runner.model import NOT_RUN, UNEXPECTED, Launch, Target, WrongUse
 from runner.supervision.procs import Guarded, busyness, wait_for
@@ -172,7 +173,7 @@ def recipe(path: Path) -> Recipe:
 
 def compile_for(library: targets.Library, made: Recipe) -> tuple[Path | None, Outcome | None]:
     """The program, or what became of it instead: n/a when the library lacks what it calls, else broken."""
-    folder = build.REPO / "build" / "known" / library.key
+    folder = build.root() / "known" / library.key
     folder.mkdir(parents=True, exist_ok=True)
     program = folder / made.path.stem
     mpicc = build.mpicc(library) if not library.native else Path(shutil.which("cc") or "/usr/bin/cc")
@@ -188,7 +189,7 @@ def compile_for(library: targets.Library, made: Recipe) -> tuple[Path | None, Ou
         return program, None
     if lacks := _LACKS.search(done.stderr):
         return None, Outcome(NOT_APPLICABLE, f"there is no {lacks[1] or lacks[2]}")
-    return None, Outcome(BROKEN, f"does not compile: {build.first_error(done.stderr)}")
+    return None, Outcome(BROKEN, f"does not compile: {first_error(done.stderr)}")
 
 
 def try_on(library: targets.Library, made: Recipe, stop: threading.Event | None = None) -> Outcome:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
 import os
 import re
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from runner.libraries import packages, targets
+from runner.libraries.output import first_error
 from runner.model import CannotRun, WrongUse
 
 REPO = Path(__file__).resolve().parents[2]
@@ -23,6 +25,7 @@ TRANSPORT_PACKAGES = {
     "libisal-dev": Path("/usr/include/isa-l/crc.h"),
 }
 OWN_SUITE = "ASSAY_SUITE"  # environment: a test binary built elsewhere, to be run instead of building one
+BUILD_DIR = "ASSAY_BUILD_DIR"  # environment: the folder of all builds
 SUITE = "assay-suite"  # the test binary for MPI
 _SUITES = "-DASSAY_SUITES="
 QUIET_SECONDS = 2.0  # a build shorter than this says nothing
@@ -49,9 +52,22 @@ def _preset_variables(name: str, repo: Path) -> dict[str, str]:
     raise WrongUse(f"--preset {name}: unknown; use one of {', '.join(presets(repo))}")
 
 
+def root(repo: Path = REPO) -> Path:
+    """The folder of all builds: $ASSAY_BUILD_DIR, else build/ of the repository, else a folder of the cache.
+
+    An installation that several share may be read-only: then each user has builds of their own.
+    """
+    if named := os.environ.get(BUILD_DIR):
+        return Path(named).absolute()
+    own = repo / "build"
+    if os.access(own if own.exists() else repo, os.W_OK):
+        return own
+    return targets.cache_dir() / "build" / hashlib.sha256(str(repo).encode()).hexdigest()[:8]
+
+
 def directory(library: targets.Library, preset: str = "release", repo: Path = REPO) -> Path:
     """Where the build for a library stands."""
-    return repo / "build" / preset / library.key
+    return root(repo) / preset / library.key
 
 
 def build(
@@ -122,7 +138,7 @@ def transports(preset: str = "release", note: Note = print, repo: Path = REPO) -
     """
     if missing := [package for package, header in TRANSPORT_PACKAGES.items() if not header.exists()]:
         packages.install(missing, "--transport")
-    return _project("transports", repo / "build" / preset / "transports", "the transports", preset, note, repo)
+    return _project("transports", root(repo) / preset / "transports", "the transports", preset, note, repo)
 
 
 def _project(source: str, folder: Path, what: str, preset: str, note: Note, repo: Path) -> Path:
@@ -169,13 +185,14 @@ def _run(command: list[str], log: IO[str], doing: str, note: Note, repo: Path) -
     except FileNotFoundError:
         raise CannotRun(f"{command[0]} is not installed; `assay doctor` says what to do") from None
     assert process.stdout is not None
-    last_said = time.monotonic()
+    begin = last_said = time.monotonic()
     try:
         for line in process.stdout:
             log.write(line)
             if time.monotonic() - last_said > QUIET_SECONDS:
                 step = re.match(r"\[(\d+)/(\d+)\]", line)
-                note(f"{doing}: {step[1]} of {step[2]}" if step else doing)
+                spent = last_said - begin + QUIET_SECONDS
+                note(f"{doing}: {progress(int(step[1]), int(step[2]), spent)}" if step else doing)
                 last_said = time.monotonic()
     except BaseException:  # Ctrl-C: do not leave a compiler behind
         process.terminate()
@@ -188,11 +205,10 @@ def _run(command: list[str], log: IO[str], doing: str, note: Note, repo: Path) -
         raise CannotRun(f"{doing} failed: {first_error(log.read())} (all output: {log.name})")
 
 
-def first_error(output: str) -> str:
-    """The line of a compiler's output that says what is wrong."""
-    for line in output.splitlines():
-        if re.search(r"\berror\b|CMake Error|undefined reference|\bNo such file", line, re.IGNORECASE):
-            following = output[output.index(line) + len(line) :].strip().splitlines()
-            # cmake puts the message on the lines after "CMake Error at …:"
-            return f"{line} {following[0].strip()}" if line.startswith("CMake Error") and following else line.strip()
-    return (output.strip() or "no output").splitlines()[-1]
+def progress(done: int, steps: int, seconds: float) -> str:
+    """`120 of 430, 40 s, about 2 min left`: how far a build is, how long it has taken, and what that lets expect."""
+    spent = f"{done:,} of {steps:,}, {seconds:.0f} s"
+    if not 0 < done < steps:
+        return spent
+    left = seconds * (steps - done) / done
+    return f"{spent}, about {f'{left / 60:.0f} min' if left > 90 else f'{left:.0f} s'} left"

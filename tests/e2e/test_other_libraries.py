@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from runner.libraries import build, targets
+from runner.libraries.output import first_error
 
 FILES = (
     "framework/mpi/profiles.cpp",
@@ -40,4 +41,4 @@ def test_the_suite_compiles_for(spec: str, tmp_path: Path) -> None:
     done = subprocess.run(
         ["ninja", "-C", tmp_path, *(f"{build.REPO / file}^" for file in FILES)], capture_output=True, text=True
     )
-    assert done.returncode == 0, build.first_error(done.stdout)
+    assert done.returncode == 0, first_error(done.stdout)

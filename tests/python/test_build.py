@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from runner.libraries import build, targets
+from runner.libraries.output import first_error
+from runner.model import CannotRun
 from runner.planning.plan import Selection
 
 
@@ -87,3 +89,38 @@ def test_options_that_an_earlier_build_lacks_are_told(tmp_path: Path, commands: 
 )
 def test_the_suites_that_a_selection_needs(selection: Selection, suites: list[str]) -> None:
     assert selection.suites_to_compile() == suites
+
+
+def test_a_failed_build_tells_its_first_error(tmp_path: Path) -> None:
+    said = """[1/9] Building CXX object framework/check/error.cpp.o
+FAILED: suites/p2p/ring.cpp.o
+/usr/bin/c++ -Wno-error=foo -o suites/p2p/ring.cpp.o -c suites/p2p/ring.cpp
+suites/p2p/ring.cpp:3:5: error: 'nonsense' does not name a type
+suites/p2p/ring.cpp:9:1: error: another
+ninja: build stopped: subcommand failed."""
+    assert first_error(said) == "suites/p2p/ring.cpp:3:5: error: 'nonsense' does not name a type"
+    program = tmp_path / "fails"
+    program.write_text(f"#!/bin/sh\ncat <<'EOF'\n{said}\nEOF\nexit 1\n")
+    program.chmod(0o755)
+    with (tmp_path / "log").open("w+") as log, pytest.raises(CannotRun, match="failed: suites/p2p/ring.cpp:3:5: error"):
+        build._run([str(program)], log, "building for x", print, tmp_path)
+
+
+def test_progress_of_a_build_tells_time_and_what_is_left() -> None:
+    assert build.progress(120, 430, 40) == "120 of 430, 40 s, about 2 min left"
+    assert build.progress(400, 430, 400) == "400 of 430, 400 s, about 30 s left"
+    assert build.progress(430, 430, 410) == "430 of 430, 410 s"
+
+
+def test_builds_go_where_they_can(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    repo, cache = tmp_path / "repo", tmp_path / "cache"
+    repo.mkdir()
+    monkeypatch.setenv("ASSAY_CACHE", str(cache))
+    monkeypatch.delenv(build.BUILD_DIR, raising=False)
+    assert build.root(repo) == repo / "build"
+    monkeypatch.setattr(
+        build.os, "access", lambda path, mode: not Path(path).is_relative_to(repo)
+    )  # root may write all
+    assert build.root(repo).parent == cache / "build"
+    monkeypatch.setenv(build.BUILD_DIR, str(tmp_path / "mine"))
+    assert build.root(repo) == tmp_path / "mine"

@@ -88,6 +88,28 @@ def test_index_that_does_not_answer_is_cannot_run(tmp_path: Path, monkeypatch: p
         targets.resolve("mpich@5.0.2")
 
 
+def test_an_index_that_cannot_be_reached_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path))
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")  # where nobody listens
+    monkeypatch.setenv("PIP_RETRIES", "1")
+    with pytest.raises(CannotRun) as error:
+        targets.resolve("mpich@5.0.2")
+    assert str(error.value).startswith(
+        "--mpi mpich@5.0.2: the package index http://127.0.0.1:9/simple cannot be reached (Connection refused); "
+    )
+
+
+def test_a_compiler_wrapper_that_fails_tells_its_first_error(tmp_path: Path) -> None:
+    mpicc = tmp_path / "bin" / "mpicc"
+    mpicc.parent.mkdir()
+    mpicc.write_text(
+        "#!/bin/sh\necho 'x.c:1:10: fatal error: mpi.h: No such file' >&2\necho 'compilation ended.' >&2\nexit 1\n"
+    )
+    mpicc.chmod(0o755)
+    with pytest.raises(CannotRun, match=r"`#include <mpi.h>`: x.c:1:10: fatal error: mpi.h: No such file$"):
+        targets.resolve(f"path:{tmp_path}")
+
+
 def test_installed_wheel_is_not_installed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ASSAY_CACHE", str(tmp_path))
     installs = []
