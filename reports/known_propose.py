@@ -43,7 +43,7 @@ class Proposal:
     @property
     def texts(self) -> list[str]:
         """What to write as `seen`: what this table alone explains, else what it may explain."""
-        return [text for text, _ in (self.seen or self.shared).most_common()]
+        return joined(self.seen or self.shared)
 
     def unjustified(self) -> list[str]:
         """A sentence for each glob that fits cases that ran, of which none failed as the table says."""
@@ -125,6 +125,27 @@ def _add(
             proposal.by_glob.update(entry.case for entry in able if entry.where == where)
 
 
+def joined(texts: Iterable[str]) -> list[str]:
+    """The same patterns in fewer: `tag in MPI_Wait`, `tag in MPI_Test`, … become `{source,tag} in MPI_{Test,Wait}`."""
+    calls: dict[tuple[str, str], set[str]] = defaultdict(set)  # by WHAT and place
+    alone = []
+    for text in texts:
+        found = re.fullmatch(r"(\S+) (in|after) MPI_(\w+)", text)
+        if found:
+            calls[found[1], found[2]].add(found[3])
+        else:
+            alone.append(text)
+    whats: dict[tuple[str, tuple[str, ...]], set[str]] = defaultdict(set)  # by place and calls
+    for (what, place), names in calls.items():
+        whats[place, tuple(sorted(names))].add(what)
+    return [f"{_braces(some)} {place} MPI_{_braces(names)}" for (place, names), some in whats.items()] + sorted(alone)
+
+
+def _braces(words: Iterable[str]) -> str:
+    words = sorted(words)
+    return words[0] if len(words) == 1 else "{" + ",".join(words) + "}"
+
+
 def text_of(signature: Signature) -> str:
     """The pattern that fits this signature, whatever its message."""
     return LOST if signature.status == "lost" else str(signature)
@@ -156,7 +177,10 @@ def target_of(name: str, about: Mapping[str, Any], run: Mapping[str, Any]) -> Ta
 
 
 def write(proposals: Mapping[str, Proposal], files: Iterable[Path]) -> int:
-    """Put `seen` into the tables that have proposals and none yet, in the place of `status`; how many were changed."""
+    """Put `seen` into the tables that have proposals and none yet, in the place of `status`; how many were changed.
+
+    Where a remark says why a table happens only sometimes, the numbers of cases go there, too.
+    """
     changed = 0
     for path in files:
         head, *blocks = re.split(r"(?m)^(?=\[\[known\]\])", path.read_text(encoding="utf-8"))
@@ -165,6 +189,12 @@ def write(proposals: Mapping[str, Proposal], files: Iterable[Path]) -> int:
             if proposal is None or not proposal.texts or re.search(r"(?m)^seen\b", block):
                 continue
             block = re.sub(r"(?m)^status\b.*\n", "", block)
+            failed, ran = len(proposal.failed), len(proposal.failed) + len(proposal.passed)
+            block = re.sub(
+                r"(?m)^sometimes = true *# *(.*\S)",
+                lambda found: f'sometimes = {{ failed = {failed}, of = {ran}, why = "{found[1]}" }}',  # noqa: B023
+                block,
+            )
             blocks[number - 1] = re.sub(r"(?m)^(?=reason\b)", _seen_line(proposal.texts), block, count=1)
             changed += 1
         path.write_text("".join([head, *blocks]), encoding="utf-8")

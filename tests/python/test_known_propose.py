@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from reports.known import load
-from reports.known_propose import propose
+from reports.known_propose import joined, propose
 from runner import cli
 
 TEXT = """# A file of known failures.
@@ -90,8 +90,10 @@ def test_it_is_written_where_it_is_missing(tmp_path: Path, evidence: Path, capsy
     assert cli.main(["known", "propose", str(evidence), "--known", str(file), "--write"]) == 0
     said = capsys.readouterr().out
     assert "entry 1: 3 of 9 cases failed as it says" in said and "1 entries have a field `seen` now" in said
-    status, seen = 'status  = ["fail", "crash"]\n', 'seen    = ["data in MPI_Wait", "SIGSEGV in MPI_Wait"]\n'
-    assert file.read_text() == TEXT.replace(status, "").replace("reason", f"{seen}reason", 1)
+    status, seen = 'status  = ["fail", "crash"]\n', 'seen    = ["{SIGSEGV,data} in MPI_Wait"]\n'
+    chance = 'sometimes = { failed = 3, of = 9, why = "by chance" }\n'
+    expected = TEXT.replace(status, "").replace("sometimes = true # by chance\n", chance)
+    assert file.read_text() == expected.replace("reason", f"{seen}reason", 1)
     assert load(file).entries[0].status == {"fail", "crash"}
     assert cli.main(["known", "propose", str(evidence), "--known", str(file), "--write"]) == 0
     assert "0 entries have" in capsys.readouterr().out
@@ -111,3 +113,13 @@ def test_globs_are_proposed_that_fit_the_failures_more_closely(tmp_path: Path) -
     }
     (proposal,) = propose(load(file).entries, [run_of(tmp_path / "run", cases)]).values()
     assert proposal.narrower() == ["p2p.ring/*/comm=inter/type={mix,pair}/* (12 of 12 failed)"]
+
+
+def test_patterns_are_joined() -> None:
+    texts = [f"{what} in MPI_{call}" for what in ("tag", "source") for call in ("Wait", "Test")]
+    assert joined([*texts, "count in MPI_Get_count", "hang", "exit after MPI_Wait"]) == [
+        "{source,tag} in MPI_{Test,Wait}",
+        "count in MPI_Get_count",
+        "exit after MPI_Wait",
+        "hang",
+    ]
