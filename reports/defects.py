@@ -96,6 +96,20 @@ class Defect:
         """`2 crash, 1 fail`."""
         return ", ".join(f"{self.status[status]:,} {status}" for status in WORST_FIRST if self.status[status])
 
+    def places(self, several: bool) -> list[str]:
+        """Where the failures lie, a line for each test in which values decide: `p2p.ring: type=int (all 5)`.
+
+        `several`: the run has several targets, so that each line names those it is true of.
+        """
+        targets: dict[tuple[str, str], list[str]] = defaultdict(list)
+        for (target, test), lie in self.where.items():
+            if any(region.conditions for region in lie):
+                targets[test, "; ".join(map(str, lie))].append(target)
+        return [
+            ": ".join([test + (" on " + ", ".join(on) if several else ""), text])
+            for (test, text), on in targets.items()
+        ]
+
     @property
     def cited(self) -> list[tuple[str, str]]:
         """(section, words) of the requirement that most of its findings rest on; of a death, of its cases."""

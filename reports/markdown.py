@@ -32,7 +32,7 @@ def _render(evidence: Evidence) -> str:
         lines += [row(["", "what was seen", "clause", "cases", "of tests", "on", "where", "one of them"])]
         lines.append(row(["---:", *["---"] * 7]))
     for one in found[:MAX_GROUPS]:
-        where = "; ".join(f"{test}: {'; '.join(map(str, lie))}" for (_, test), lie in [*one.where.items()][:3])
+        where = "; ".join(one.places(len(evidence.targets) > 1)[:3])
         clause = "; ".join(f"{section}: {text}" for section, text in one.cited)
         cells = [str(one.number), one.what, clause, one.numbers(), ", ".join(one.tests), ", ".join(one.targets)]
         lines.append(row([plain(cell) for cell in (*cells, where, one.found[0].case)]))

@@ -124,9 +124,8 @@ def _print_defect(one: Defect, evidence: Evidence, most: int, line: Callable[...
     line(f"{one.numbers()} of {_named(one.tests)}{f' on {_named(one.targets)}' if several else ''}", indent=3)
     for section, text in one.cited:
         line(f"MPI-5.0, {section}: {text}" if section[:1].isdecimal() else f"{section}: {text}", "dim", 3)
-    for (target, test), lie in [*one.where.items()][:SHOWN_PLACES]:
-        if any(region.conditions for region in lie):
-            line(f"{test}{f' on {target}' if several else ''}: {'; '.join(map(str, lie))}", "bold", 3)
+    for text in one.places(several)[:SHOWN_PLACES]:
+        line(text, "bold", 3)
     for case in one.found[:most]:
         _print_case(next(evidence.details(case.target, [case.case])), line)
     if (left := len(one.found) - most) > 0:

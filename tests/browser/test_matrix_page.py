@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 import shutil
 import subprocess
@@ -225,3 +226,19 @@ def test_without_its_script_the_page_still_tells_everything(page: Path, tmp_path
     command = [str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}"]
     subprocess.run([*command, f"--screenshot={png}", bare.as_uri()], timeout=600, check=True, capture_output=True)
     assert png.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_phone_shows_what_each_number_is(page: Path, tmp_path: Path) -> None:
+    frame = tmp_path / "frame.html"  # chromium makes no window narrower than 500 px; a frame may be
+    shutil.copy(page, tmp_path / "matrix.html")
+    frame.write_text(
+        "<iframe src=matrix.html style='width:420px;height:900px;border:0'></iframe><script>onload = () => {"
+        "const inside = document.querySelector('iframe').contentDocument;"
+        "const cells = [...inside.querySelectorAll('#libraries tbody tr')[0].querySelectorAll('td')];"
+        "const label = (cell) => inside.defaultView.getComputedStyle(cell, '::before').content;"
+        "document.title = cells.map(label).join('') + ' ' + inside.documentElement.scrollWidth; }</script>"
+    )
+    dom = chromium(tmp_path / "profile", "--allow-file-access-from-files", "--dump-dom", frame.as_uri())
+    title = re.search(r"<title>(.*?)</title>", dom)
+    labels = "np ran passed unexpected known unsupported says 420"
+    assert title and re.sub(r"[^a-z0-9]+", " ", html.unescape(title[1])).strip() == labels
