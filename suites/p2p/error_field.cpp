@@ -41,9 +41,13 @@ ASSAY_TEST(p2p, error_field, requirements{"p2p.status.error_field"}, over(axis_u
         mpi.ok(MPI_Isend(out.data(), 4, MPI_INT, p.to, mpi.tag(), mpi.comm, &send));
         if (c == through::probe) mpi.ok(MPI_Probe(p.from, mpi.tag(), mpi.comm, &status));
         if (c == through::iprobe)
-            until([&] { return !mpi.ok(MPI_Iprobe(p.from, mpi.tag(), mpi.comm, &flag, &status)) || flag != 0; });
+            until([&] {
+                status = poisoned_status(); // a call that finds no message leaves the status undefined (section 3.8.1)
+                return !mpi.ok(MPI_Iprobe(p.from, mpi.tag(), mpi.comm, &flag, &status)) || flag != 0;
+            });
         if (c == through::improbe)
             until([&] {
+                status = poisoned_status();
                 return !mpi.ok(MPI_Improbe(p.from, mpi.tag(), mpi.comm, &flag, &handle, &status)) || flag != 0;
             });
         if (c == through::mprobe || c == through::mrecv)

@@ -311,13 +311,33 @@ private:
 
     void post() {
         if (how_.receive == receive_way::recv_init) {
-            // One call each way of starting: MPI_Startall for even rounds would hide MPI_Start.
-            if (receive_.size() == 1) mpi_.ok(MPI_Start(receive_.data()));
-            else if (!receive_.empty()) mpi_.ok(MPI_Startall(static_cast<int>(receive_.size()), receive_.data()));
+            std::vector<int> sources;
+            for (std::size_t i = 0; i < receive_.size(); ++i) sources.push_back(source(i));
+            start_all(receive_, sources);
             return;
         }
         for (std::size_t i = 0; i < in_.size(); ++i)
             mpi_.ok(MPI_Irecv(*in_[i], mpi_.count, mpi_.type, source(i), wanted_tag(), mpi_.comm, &receive_[i]));
+    }
+
+    // MPI_Startall starts its requests in an arbitrary order (section 3.9), and only their order tells messages between the same
+    // two processes apart (section 3.5). So it gets the first request of each peer, then the second of each, and so on. A single
+    // request is started by MPI_Start.
+    void start_all(std::vector<MPI_Request>& requests, std::vector<int> const& peers) {
+        std::map<int, std::size_t> before; // requests of the same peer
+        std::vector<std::vector<std::size_t>> turns;
+        for (std::size_t i = 0; i < requests.size(); ++i) {
+            std::size_t const turn = peers[i] == MPI_PROC_NULL ? 0 : before[peers[i]]++;
+            if (turns.size() <= turn) turns.resize(turn + 1);
+            turns[turn].push_back(i);
+        }
+        for (auto const& turn : turns) {
+            std::vector<MPI_Request> some;
+            for (auto const i : turn) some.push_back(requests[i]);
+            if (some.size() == 1) mpi_.ok(MPI_Start(some.data()));
+            else mpi_.ok(MPI_Startall(static_cast<int>(some.size()), some.data()));
+            for (std::size_t k = 0; k < turn.size(); ++k) requests[turn[k]] = some[k];
+        }
     }
 
     // A ready send may start only when its receive is posted: the receiver says so by an empty message. It has the
@@ -336,8 +356,9 @@ private:
 
     void send() {
         if (how_.mode.start == start::persistent) {
-            if (send_.size() == 1) mpi_.ok(MPI_Start(send_.data()));
-            else if (!send_.empty()) mpi_.ok(MPI_Startall(static_cast<int>(send_.size()), send_.data()));
+            std::vector<int> destinations;
+            for (std::size_t i = 0; i < send_.size(); ++i) destinations.push_back(to(i));
+            start_all(send_, destinations);
             return;
         }
         for (std::size_t i = 0; i < out_.size(); ++i)
