@@ -41,61 +41,77 @@ template <auto... P> void constructors() {
 
 // ---- User-defined operators
 
+// How functions of the user are called: for one element at a time, or with their arguments the other way round.
+enum class evaluation { by_elements, swapped };
+
+template <class Function> struct function_of;
+template <class Count> struct function_of<void(void*, void*, Count*, MPI_Datatype*)> { using count = Count; };
+
 // MPI_Op_create takes a function without state, so there is one for each entry of a table.
-struct user_operator {
-    MPI_User_function* function = nullptr;
+template <class Function> struct user_operator {
+    Function* function = nullptr;
     bool commutes = false;
 };
 std::mutex lock;
-std::array<user_operator, 64> operators;
+template <evaluation How, class Function> std::array<user_operator<Function>, 64> operators;
 
-void evaluate(user_operator const& of, void* in, void* inout, int* count, MPI_Datatype* type) {
+template <evaluation How, class Function, class Count>
+void evaluate(user_operator<Function> const& of, char* a, char* b, Count count, MPI_Datatype* type) {
     MPI_Aint lb = 0, extent = 0, true_lb = 0, true_extent = 0;
     int size = 0;
     PMPI_Type_get_extent(*type, &lb, &extent);
     PMPI_Type_get_true_extent(*type, &true_lb, &true_extent);
     PMPI_Type_size(*type, &size);
+    if constexpr (How == evaluation::by_elements) {
+        Count one = 1;
+        for (Count k = 0; k < count; ++k) of.function(a + k * extent, b + k * extent, &one, type);
+        return;
+    }
     bool const plain = true_lb == 0 && extent == size && true_extent == size; // no gaps that a copy would overwrite
-    auto const call = [&](char* a, char* b, int n) {
-        if (!is_on(oddity::operators_swapped) || !of.commutes || !plain) return of.function(a, b, &n, type);
-        auto const bytes = static_cast<std::size_t>(extent) * static_cast<std::size_t>(n);
-        // As aligned as what the library has: of the type long double at most.
-        std::vector<long double> first(bytes / sizeof(long double) + 1), second(first.size());
-        std::memcpy(first.data(), b, bytes);
-        std::memcpy(second.data(), a, bytes);
-        of.function(first.data(), second.data(), &n, type);
-        std::memcpy(b, second.data(), bytes);
-    };
-    auto* const a = static_cast<char*>(in);
-    auto* const b = static_cast<char*>(inout);
-    if (!is_on(oddity::operators_by_elements)) return call(a, b, *count);
-    for (int k = 0; k < *count; ++k) call(a + k * extent, b + k * extent, 1);
+    if (!of.commutes || !plain) return of.function(a, b, &count, type);
+    auto const bytes = static_cast<std::size_t>(extent) * static_cast<std::size_t>(count);
+    // As aligned as what the library has: of the type long double at most.
+    std::vector<long double> first(bytes / sizeof(long double) + 1), second(first.size());
+    std::memcpy(first.data(), b, bytes);
+    std::memcpy(second.data(), a, bytes);
+    of.function(first.data(), second.data(), &count, type);
+    std::memcpy(b, second.data(), bytes);
 }
 
-template <std::size_t N> void entry(void* in, void* inout, int* count, MPI_Datatype* type) {
-    evaluate(operators[N], in, inout, count, type);
+template <evaluation How, class Function, std::size_t N>
+void entry(void* in, void* inout, typename function_of<Function>::count* count, MPI_Datatype* type) {
+    evaluate<How>(operators<How, Function>[N], static_cast<char*>(in), static_cast<char*>(inout), *count, type);
 }
 
-constexpr auto entries = []<std::size_t... N>(std::index_sequence<N...>) {
-    return std::array<MPI_User_function*, sizeof...(N)>{entry<N>...};
+template <evaluation How, class Function, std::size_t... N> constexpr auto entries_of(std::index_sequence<N...>) {
+    return std::array<Function*, sizeof...(N)>{entry<How, Function, N>...};
 }
-(std::make_index_sequence<64>());
 
-void follow_operators() {
-    static bool done = false;
-    if (std::exchange(done, true)) return;
-    always_over<&PMPI_Op_create>([](auto rest, MPI_User_function* function, int commutes, MPI_Op* op) {
+// Functions that are given to MPI_Op_create are called through an entry of a table. When the table is full, they are called as they are.
+template <evaluation How, class Function, auto P> void call_operators() {
+    over<P>([](auto rest, Function* function, int commutes, MPI_Op* op) {
+        static constexpr auto entries = entries_of<How, Function>(std::make_index_sequence<64>());
         if (function == nullptr) return rest(function, commutes, op);
-        std::lock_guard const guard(lock);
-        for (std::size_t n = 0; n < operators.size(); ++n) {
-            auto& one = operators[n];
-            bool const same = one.function == function && one.commutes == (commutes != 0);
-            if (one.function != nullptr && !same) continue;
-            one = {function, commutes != 0};
-            return rest(entries[n], commutes, op);
+        Function* called = function;
+        {
+            std::lock_guard const guard(lock);
+            for (std::size_t n = 0; n < entries.size() && called == function; ++n) {
+                auto& one = operators<How, Function>[n];
+                bool const same = one.function == function && one.commutes == (commutes != 0);
+                if (one.function != nullptr && !same) continue;
+                one = {function, commutes != 0};
+                called = entries[n];
+            }
         }
-        return rest(function, commutes, op);
+        return rest(called, commutes, op);
     });
+}
+
+template <evaluation How> void all_operators() {
+    call_operators<How, MPI_User_function, &PMPI_Op_create>();
+#if MPI_VERSION >= 4
+    call_operators<How, MPI_User_function_c, &PMPI_Op_create_c>();
+#endif
 }
 
 } // namespace
@@ -124,6 +140,6 @@ ODDITY(collectives_left_late) {
     });
 }
 
-ODDITY(operators_by_elements) { follow_operators(); }
+ODDITY(operators_by_elements) { all_operators<evaluation::by_elements>(); }
 
-ODDITY(operators_swapped) { follow_operators(); }
+ODDITY(operators_swapped) { all_operators<evaluation::swapped>(); }

@@ -4,11 +4,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <string>
 #include <string_view>
+#include <unistd.h>
 
 namespace assay_oddities {
 
-bool const* switch_of_layers = nullptr;
+setting* setting_of_layers = nullptr;
 
 namespace {
 
@@ -17,19 +20,20 @@ constexpr std::array names{
     ASSAY_ODDITIES(F)
 #undef F
 };
-constinit std::array<bool, names.size()> switches{}, defined{};
+constinit std::array<setting, names.size()> settings{};
+constinit std::array<bool, names.size()> defined{};
 
 // Puts on the oddities of this list, which is separated by commas, and no others. A name that is misspelt must not look like a
 // library that passes: one sentence on stderr, and exit code 2.
 void put_on(std::string_view list) {
-    switches.fill(false);
+    for (auto& one : settings) one.on = false;
     while (!list.empty()) {
         auto const comma = list.find(',');
         auto const name = list.substr(0, comma);
         list = comma == std::string_view::npos ? "" : list.substr(comma + 1);
         std::size_t at = 0;
         while (at < names.size() && names[at] != name) ++at;
-        if (at < names.size()) switches[at] = true;
+        if (at < names.size()) settings[at].on = true;
         if (name.empty() || (at < names.size() && defined[at])) continue;
         std::fprintf(stderr, "libassay_oddities: %.*s is no oddity; oddities/*.toml list them\n",
                      static_cast<int>(name.size()), name.data());
@@ -50,19 +54,30 @@ void begin() {
 
 } // namespace
 
-bool is_on(oddity which) { return switches[static_cast<std::size_t>(which)]; }
-
 definition::definition(oddity which, void (*add_layers)()) {
     auto const index = static_cast<std::size_t>(which);
     defined[index] = true;
-    switch_of_layers = &switches[index];
+    setting_of_layers = &settings[index];
     add_layers();
-    switch_of_layers = nullptr;
+    setting_of_layers = nullptr;
 }
 
 // A layer that is never passed over only prepares what others do.
-static void print_changed(bool const* on, char const* procedure) {
-    if (on != nullptr) std::printf("%s %s\n", names[static_cast<std::size_t>(on - switches.data())].data(), procedure);
+static void print_changed(setting const* of, char const* procedure) {
+    if (of != nullptr) std::printf("%s %s\n", names[static_cast<std::size_t>(of - settings.data())].data(), procedure);
+}
+
+// ASSAY_ODD_TRIED=FILE: the names of the oddities that were tried, one a line, at the end of this file when the process ends.
+[[gnu::destructor]] static void note_tried() {
+    char const* const path = std::getenv("ASSAY_ODD_TRIED");
+    std::string text;
+    for (std::size_t i = 0; i < names.size(); ++i)
+        if (settings[i].tried.load(std::memory_order_relaxed)) text.append(names[i]).push_back('\n');
+    if (path == nullptr || text.empty()) return;
+    // One write for all: several processes share the file.
+    int const file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    if (file < 0 || write(file, text.data(), text.size()) < 0) std::perror(path);
+    if (file >= 0) close(file);
 }
 
 void* next_procedure(char const* name) { return dlsym(RTLD_NEXT, name); }
@@ -116,7 +131,7 @@ STAND_IN(double, MPI_Wtick, (), ())
     if (std::getenv("ASSAY_ODD_LIST") == nullptr) return;
 #undef STAND_IN
 #define STAND_IN(result, name, parameters, arguments)                                                                  \
-    for (auto const& one : assay_oddities::layers_of<&P##name>.layers) assay_oddities::print_changed(one.on, #name);
+    for (auto const& one : assay_oddities::layers_of<&P##name>.layers) assay_oddities::print_changed(one.of, #name);
     STAND_IN(double, MPI_Wtime, (), ())
     STAND_IN(double, MPI_Wtick, (), ())
 #include "procedures.inc"

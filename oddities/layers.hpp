@@ -5,6 +5,7 @@
 #include "oddity_list.hpp" // made by CMake from oddities/*.toml
 #include "preload/versions.hpp"
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <mpi.h>
@@ -21,8 +22,11 @@ enum class oddity {
 #undef F
 };
 
-// Whether an oddity is on: ASSAY_ODD names it, or what the plan says for this case (docs/formats.md section 3).
-bool is_on(oddity which);
+// What is known of an oddity in this process.
+struct setting {
+    bool on = false;                // ASSAY_ODD names it, or the plan does for this case (docs/formats.md section 3)
+    std::atomic<bool> tried{false}; // a procedure that it changes was called while it was on
+};
 
 // Registers an oddity of the catalogue; `add_layers` is called at once.
 struct definition {
@@ -34,8 +38,8 @@ struct definition {
     static definition const defines_##name(oddity::name, add_layers_of_##name);                                        \
     static void add_layers_of_##name()
 
-// That of the oddity whose layers are being added: whether it is on. Null for layers that are never passed over.
-extern bool const* switch_of_layers;
+// That of the oddity whose layers are being added.
+extern setting* setting_of_layers;
 
 // The procedure of this name that comes after this library in the order of loading: that of another preloaded library, or of MPI.
 void* next_procedure(char const* name);
@@ -49,8 +53,10 @@ template <class R, class... A> struct stack<R(A...)> {
         rest(stack const& whole, std::size_t below) : whole_(&whole), below_(below) {}
         R operator()(A... a) const {
             for (auto n = below_; n > 0; --n)
-                if (auto const& next = whole_->layers[n - 1]; next.on == nullptr || *next.on)
+                if (auto const& next = whole_->layers[n - 1]; next.of == nullptr || next.of->on) {
+                    if (next.of != nullptr) next.of->tried.store(true, std::memory_order_relaxed);
                     return next.what(rest(*whole_, n - 1), a...);
+                }
             return whole_->library(a...);
         }
 
@@ -61,7 +67,7 @@ template <class R, class... A> struct stack<R(A...)> {
     template <std::size_t N> using argument = std::tuple_element_t<N, std::tuple<A...>>;
 
     struct layer {
-        bool const* on;
+        setting* of; // null for layers that are never passed over
         std::function<R(rest, A...)> what;
     };
 
@@ -76,7 +82,7 @@ template <auto P> inline constinit stack<std::remove_pointer_t<decltype(P)>> lay
 
 // Adds a layer, outside of those there: `what(rest, arguments…)`.
 template <auto P, class What> void over(What what) {
-    layers_of<P>.layers.push_back({switch_of_layers, std::move(what)});
+    layers_of<P>.layers.push_back({setting_of_layers, std::move(what)});
 }
 
 // The same for what must be known or undone after its oddity is off again.

@@ -53,13 +53,25 @@ void overwrite_rest(int count, int done, int* indices, MPI_Status* statuses) {
 std::set<std::size_t> sends; // handles of active sends, and of persistent ones
 std::set<std::size_t> persistent_sends;
 
-void spoil_if_send(MPI_Request before, MPI_Status* status) {
-    {
-        std::lock_guard const guard(lock);
-        if (before == MPI_REQUEST_NULL || !sends.contains(key(before))) return;
-        if (!persistent_sends.contains(key(before))) sends.erase(key(before));
-    }
-    if (status == MPI_STATUS_IGNORE) return;
+// Asked before the requests complete: afterwards another thread may have a request with the same handle.
+std::vector<bool> which_are_sends(std::vector<MPI_Request> const& list) {
+    std::lock_guard const guard(lock);
+    std::vector<bool> found;
+    for (auto const request : list) found.push_back(request != MPI_REQUEST_NULL && sends.contains(key(request)));
+    return found;
+}
+
+void forget_completed(std::vector<MPI_Request> const& before, MPI_Request const* now) {
+    std::lock_guard const guard(lock);
+    for (std::size_t i = 0; i < before.size(); ++i)
+        if (before[i] != MPI_REQUEST_NULL && now[i] == MPI_REQUEST_NULL) sends.erase(key(before[i]));
+}
+
+// An inactive request has an empty status, not that of a send.
+bool is_empty(MPI_Status const& status) { return status.MPI_SOURCE == MPI_ANY_SOURCE && status.MPI_TAG == MPI_ANY_TAG; }
+
+void spoil(MPI_Status* status) {
+    if (status == MPI_STATUS_IGNORE || is_empty(*status)) return;
     int cancelled = 0;
     PMPI_Test_cancelled(status, &cancelled);
     status->MPI_SOURCE = 123456;
@@ -88,16 +100,17 @@ template <bool Send, bool Persistent, auto... P> void makers() {
 }
 
 std::vector<MPI_Request> copy_of(int count, MPI_Request const* list) {
-    return count > 0 ? std::vector<MPI_Request>(list, list + count) : std::vector<MPI_Request>();
+    return count > 0 && list != nullptr ? std::vector<MPI_Request>(list, list + count) : std::vector<MPI_Request>();
 }
 
-// An inactive request has an empty status, not that of a send. It stays empty whoever completes it.
-bool is_empty(MPI_Status const* status) {
-    return status != MPI_STATUS_IGNORE && status->MPI_SOURCE == MPI_ANY_SOURCE && status->MPI_TAG == MPI_ANY_TAG;
-}
-
-void spoil(MPI_Request before, MPI_Status* status) {
-    if (!is_empty(status)) spoil_if_send(before, status);
+// Calls what completes some of these requests. `done(are_sends)` may then look at the statuses.
+template <class Call, class Done> int completing(int count, MPI_Request* list, Call call, Done done) {
+    auto const before = copy_of(count, list);
+    auto const are_sends = which_are_sends(before);
+    int const code = call();
+    if (code == MPI_SUCCESS) done(are_sends);
+    forget_completed(before, list);
+    return code;
 }
 
 } // namespace
@@ -176,13 +189,18 @@ ODDITY(one_at_a_time) {
             forget(before);
             return code;
         }
+        MPI_Status const first = statuses != MPI_STATUSES_IGNORE ? statuses[0] : MPI_Status{};
         do {
             bool active = false;
             for (int i = 0; i < count; ++i) {
                 if (list[i] == MPI_REQUEST_NULL) continue;
                 int const code = MPI_Testsome(1, &list[i], done, indices, statuses);
                 active = active || *done != MPI_UNDEFINED;
-                if (code == MPI_SUCCESS && (*done == MPI_UNDEFINED || *done == 0)) continue;
+                if (code == MPI_SUCCESS && (*done == MPI_UNDEFINED || *done == 0)) {
+                    // The call that completes a request leaves MPI_ERROR as the caller had it.
+                    if (statuses != MPI_STATUSES_IGNORE) statuses[0] = first;
+                    continue;
+                }
                 indices[0] = i;
                 return code;
             }
@@ -276,28 +294,40 @@ ODDITY(send_statuses_undefined) {
         return rest(request);
     });
     over<&PMPI_Wait>([](auto rest, MPI_Request* request, MPI_Status* status) {
-        MPI_Request const before = *request;
-        int const code = rest(request, status);
-        if (code == MPI_SUCCESS) spoil(before, status);
-        return code;
+        return completing(
+            1, request, [&] { return rest(request, status); },
+            [&](auto const& are_sends) {
+                if (are_sends[0]) spoil(status);
+            });
     });
     over<&PMPI_Test>([](auto rest, MPI_Request* request, int* flag, MPI_Status* status) {
-        MPI_Request const before = *request;
-        int const code = rest(request, flag, status);
-        if (code == MPI_SUCCESS && *flag != 0) spoil(before, status);
-        return code;
+        return completing(
+            1, request, [&] { return rest(request, flag, status); },
+            [&](auto const& are_sends) {
+                if (*flag != 0 && are_sends[0]) spoil(status);
+            });
     });
     over<&PMPI_Waitall>([](auto rest, int count, MPI_Request* list, MPI_Status* statuses) {
-        auto const before = copy_of(count, list);
-        int const code = rest(count, list, statuses);
-        for (std::size_t i = 0; i < before.size(); ++i)
-            spoil(before[i], statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i]);
-        return code;
+        return completing(
+            count, list, [&] { return rest(count, list, statuses); },
+            [&](auto const& are_sends) {
+                for (std::size_t i = 0; statuses != MPI_STATUSES_IGNORE && i < are_sends.size(); ++i)
+                    if (are_sends[i]) spoil(&statuses[i]);
+            });
     });
     over<&PMPI_Waitany>([](auto rest, int count, MPI_Request* list, int* index, MPI_Status* status) {
-        auto const before = copy_of(count, list);
-        int const code = rest(count, list, index, status);
-        if (code == MPI_SUCCESS && *index != MPI_UNDEFINED) spoil(before[static_cast<std::size_t>(*index)], status);
-        return code;
+        return completing(
+            count, list, [&] { return rest(count, list, index, status); },
+            [&](auto const& are_sends) {
+                if (*index != MPI_UNDEFINED && are_sends[static_cast<std::size_t>(*index)]) spoil(status);
+            });
     });
+    auto const others = [](auto rest, int count, MPI_Request* list, auto... a) {
+        return completing(
+            count, list, [&] { return rest(count, list, a...); }, [](auto const&) {});
+    };
+    over<&PMPI_Testall>(others);
+    over<&PMPI_Testany>(others);
+    over<&PMPI_Waitsome>(others);
+    over<&PMPI_Testsome>(others);
 }

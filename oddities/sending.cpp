@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <list>
 #include <memory>
@@ -52,17 +53,30 @@ void release_sent() {
     });
 }
 
+// The copy has the layout of the original: what it is sent with is the caller's datatype, since a library may treat messages
+// of type MPI_PACKED in another way (known/reproducers/mpich_packed_split.c).
 int send_copy(void const* data, int count, MPI_Datatype type, int destination, int tag, MPI_Comm comm) {
-    int room = 0, size = 0;
-    if (int const code = PMPI_Pack_size(count, type, comm, &room); code != MPI_SUCCESS) return code;
-    std::unique_ptr<char[]> copy(new char[static_cast<std::size_t>(room) + 1]);
-    if (int const code = PMPI_Pack(data, count, type, copy.get(), room, &size, comm); code != MPI_SUCCESS) return code;
+    MPI_Aint lb = 0, extent = 0, true_lb = 0, true_extent = 0;
+    int room = 0, size = 0, position = 0;
+    for (int const code :
+         {PMPI_Type_get_extent(type, &lb, &extent), PMPI_Type_get_true_extent(type, &true_lb, &true_extent),
+          PMPI_Pack_size(count, type, comm, &room)})
+        if (code != MPI_SUCCESS) return code;
+    std::vector<char> packed(static_cast<std::size_t>(room) + 1);
+    if (int const code = PMPI_Pack(data, count, type, packed.data(), room, &size, comm); code != MPI_SUCCESS)
+        return code;
+    // With a negative extent the last element comes first.
+    MPI_Aint const others = extent * (count - 1);
+    std::unique_ptr<char[]> copy(new char[static_cast<std::size_t>(true_extent + std::abs(others)) + 1]);
+    char* const begin = copy.get() - true_lb - std::min<MPI_Aint>(others, 0);
+    if (int const code = PMPI_Unpack(packed.data(), size, &position, begin, count, type, comm); code != MPI_SUCCESS)
+        return code;
     MPI_Request request = MPI_REQUEST_NULL;
-    int const code = PMPI_Isend(copy.get(), size, MPI_PACKED, destination, tag, comm, &request);
-    if (code != MPI_SUCCESS) return code;
+    if (int const code = PMPI_Isend(begin, count, type, destination, tag, comm, &request); code != MPI_SUCCESS)
+        return code;
     std::lock_guard const guard(lock);
     messages.push_back({std::move(copy), request});
-    return code;
+    return MPI_SUCCESS;
 }
 
 bool is_automatic([[maybe_unused]] void const* memory) {
@@ -238,6 +252,11 @@ ODDITY(cancel_leaves_sends) {
     over<&PMPI_Send_init>(other);
     over<&PMPI_Recv_init>(other);
     over<&PMPI_Grequest_start>(other);
+#if MPI_VERSION >= 4
+    over<&PMPI_Irecv_c>(other);
+    over<&PMPI_Imrecv_c>(other);
+    over<&PMPI_Recv_init_c>(other);
+#endif
     over<&PMPI_Cancel>([](auto rest, MPI_Request* request) {
         {
             std::lock_guard const guard(lock);
