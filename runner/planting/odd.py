@@ -7,8 +7,9 @@ import json
 import os
 import subprocess
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -51,11 +52,14 @@ class Outcome:
     unsupported: int = 0
     seconds: float = 0.0
     failed: list[Catch] = field(default_factory=list)
+    not_tried: tuple[str, ...] = ()  # oddities of which no rank has called a procedure that they change
 
     @property
-    def fine(self) -> bool:
-        """Whether nothing failed. One under which nothing passed has shown nothing."""
-        return not self.failed and (self.passed > 0 or self.cases == 0)
+    def word(self) -> str:
+        """Either "failed", "not tried" or "passed". Cases that pass where nothing was odd show nothing."""
+        if self.failed:
+            return "failed"
+        return "passed" if self.passed > 0 and self.name not in self.not_tried else "not tried"
 
 
 class OddSession(Session):
@@ -63,6 +67,20 @@ class OddSession(Session):
 
     LAYER = "assay_oddities"
     VARIABLE = "ASSAY_ODD"
+
+    def __init__(self, request: Request, out: Path, note: Callable[[str], None]) -> None:
+        self.file_of_tried = (out / "tried").absolute()
+        env = {**request.wishes.env, "ASSAY_ODD_TRIED": str(self.file_of_tried)}
+        super().__init__(replace(request, wishes=replace(request.wishes, env=env)), out, note)
+
+    def take_tried(self) -> set[str]:
+        """The oddities of which ranks have called a procedure that they change since this was last asked."""
+        try:
+            tried = set(self.file_of_tried.read_text().split())
+        except FileNotFoundError:
+            return set()
+        self.file_of_tried.unlink()
+        return tried
 
     def procedures(self) -> dict[str, set[str]]:
         """For each oddity the procedures that it changes, as the built library says. Raises CannotRun."""
@@ -118,10 +136,12 @@ def run(
 ) -> dict[str, Any]:
     """Run the tier under each oddity that matches, and then, if all do, the next tier under all that go together.
 
-    Under one oddity only the tests run that may call a procedure which it changes. With `only_together` only the second
-    part is run, with the tier that was asked for.
-    Returns what `out`/odd.json then holds: {"mpi", "np", "seconds", "ok", "oddities": [{name, note, clause, tier,
-    cases, passed, known, unsupported, seconds, failed: [{case, status, message}]}]}.
+    Under one oddity the tests run that may call a procedure which it changes, and one case of each other test. With
+    `only_together` only the second part is run, with the tier that was asked for.
+    Returns what `out`/odd.json then holds: {"mpi", "np", "seconds", "ok", "oddities": [{name, note, clause, tier, word,
+    cases, passed, known, unsupported, seconds, failed: [{case, status, message}], not_tried: [name]}]}. `ok`: nothing
+    has failed, something has passed, and all were tried (but for a selection of suites, which need not call what an
+    oddity changes).
     """
     begin = time.monotonic()
     all_of_them = load()
@@ -137,8 +157,7 @@ def run(
         called, _ = procedures_of_tests(session.binary, sorted({test_of(case) for case in cases}))
         note(f"{len(oddities)} oddities, {len(cases)} cases on {request.mpi}, np {request.np}")
         for one in oddities:
-            mine = changed.get(one.name, set())
-            some = [case for case in cases if called.get(test_of(case), set()) & mine]
+            some = concerned(cases, called, changed.get(one.name, set()))
             outcomes.append(Outcome(one.name, one.note, one.clause, request.np, request.tier))
             _run(session, outcomes[-1], one.name, some, told)
     chosen = together(oddities)
@@ -152,11 +171,22 @@ def run(
         "mpi": request.mpi,
         "np": request.np,
         "seconds": round(time.monotonic() - begin, 1),
-        "ok": all(one.fine for one in outcomes),
+        "ok": all(one.passed > 0 and not one.failed and (request.suite or not one.not_tried) for one in outcomes),
         "oddities": [_record(one) for one in outcomes],
     }
     write_file(out / "odd.json", lambda file: file.write(json.dumps(found, indent=1) + "\n"))
     return found
+
+
+def concerned(cases: Sequence[str], called: Mapping[str, set[str]], changed: set[str]) -> list[str]:
+    """The cases of tests that may call a procedure which is changed, and the first case of each other test."""
+    chosen, seen = [], set()
+    for case in cases:
+        test = test_of(case)
+        if test not in seen or called.get(test, set()) & changed:
+            chosen.append(case)
+        seen.add(test)
+    return chosen
 
 
 def _run(
@@ -177,29 +207,33 @@ def _run(
 
     if cases:
         session.run("together" if "," in names else names, target, cases, judge)
+    tried = session.take_tried()
+    outcome.not_tried = tuple(name for name in names.split(",") if name not in tried)
     outcome.seconds = time.monotonic() - begin
     told(outcome)
 
 
 def _record(one: Outcome) -> dict[str, Any]:
     return {
-        **{name: getattr(one, name) for name in ("name", "note", "clause", "tier", "cases", "passed", "known")},
+        **{name: getattr(one, name) for name in ("name", "note", "clause", "tier", "word", "cases", "passed", "known")},
         "unsupported": one.unsupported,
         "seconds": round(one.seconds, 1),
         "failed": [catch_record(catch) for catch in one.failed],
+        "not_tried": list(one.not_tried),
     }
 
 
 def print_line(one: Outcome) -> str:
     """One outcome in one line."""
     counts = f"{one.cases} cases of tier {one.tier} in {one.seconds:.1f} s"
-    if not one.cases:
-        return f"{one.name:<28} no case of tier {one.tier} calls what it changes"
-    if one.fine:
-        known = f", {one.known} known failures" if one.known else ""
-        return f"{one.name:<28} passed: {counts}{known}"
-    first = f": {one.failed[0].case}" if one.failed else ": none of them ran"
-    return f"{one.name:<28} {len(one.failed)} FAILED of {counts}{first}"
+    if one.word == "failed":
+        return f"{one.name:<28} {len(one.failed)} FAILED of {counts}: {one.failed[0].case}"
+    if one.word == "not tried":
+        why = "none passed" if one.name not in one.not_tried else "none has called what it changes"
+        return f"{one.name:<28} NOT TRIED: of {counts} {why}"
+    known = f", {one.known} known failures" if one.known else ""
+    missing = f"; NOT TRIED: {', '.join(one.not_tried)}" if one.not_tried else ""
+    return f"{one.name:<28} passed: {counts}{known}{missing}"
 
 
 def print_report(found: Mapping[str, Any]) -> None:
@@ -214,7 +248,7 @@ def print_report(found: Mapping[str, Any]) -> None:
         console.print(Text(f"\n{one['name']}: {one['note']}\n  allowed by {one['clause']}"), soft_wrap=True)
         for catch in one["failed"]:
             console.print(Text(f"  {catch['status']} {catch['case']}: {catch['message']}"), soft_wrap=True)
-    fine = sum(not one["failed"] for one in found["oddities"])
-    total = len(found["oddities"])
-    failed = sum(len(one["failed"]) for one in found["oddities"])
-    console.print(f"{fine} of {total} passed, {failed} cases failed ({found['seconds']:.0f} s)")
+    words = Counter(one["word"] for one in found["oddities"])
+    counts = ", ".join(f"{words[word]} {word}" for word in ("passed", "failed", "not tried"))
+    cases = sum(len(one["failed"]) for one in found["oddities"])
+    console.print(f"{counts}; {cases} cases failed ({found['seconds']:.0f} s)")

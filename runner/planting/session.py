@@ -86,7 +86,7 @@ class Session:
         """`np` ranks with a fault planted, or, with None, without the shim's being asked for any."""
         wishes = self.request.wishes
         env = {**wishes.env, **({self.VARIABLE: fault} if fault is not None else {})}
-        wishes = replace(wishes, env=env, preload=[*wishes.preload, self.shim])
+        wishes = replace(wishes, env=env, preload=[self.shim, *wishes.preload])
         return launching.make_target(self.library, np, self.binary, wishes)
 
     def run(

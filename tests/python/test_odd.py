@@ -57,9 +57,30 @@ def test_of_those_that_exclude_each_other_the_first_goes_together_with_the_other
     assert odd.together([b, a, d]) == [b, d]
 
 
-def test_nothing_that_passed_is_not_a_pass() -> None:
-    assert outcome(cases=2, passed=2).fine
-    assert not outcome(cases=2, passed=1, failed=[Catch("p2p.ring", "fail", "wrong")]).fine
-    assert not outcome(cases=2, known=2).fine
-    assert "FAILED" in odd.print_line(outcome(cases=2, known=2))
-    assert "no case of tier smoke calls" in odd.print_line(outcome())
+def test_what_passed_where_nothing_was_odd_is_no_pass() -> None:
+    assert outcome(cases=2, passed=2).word == "passed"
+    assert outcome(cases=2, passed=1, failed=[Catch("p2p.ring", "fail", "wrong")]).word == "failed"
+    assert outcome(cases=2, known=2).word == "not tried"
+    assert outcome().word == "not tried"
+    assert outcome(cases=2, passed=2, not_tried=("true_is_two",)).word == "not tried"
+    assert "NOT TRIED: of 2 cases" in odd.print_line(outcome(cases=2, passed=2, not_tried=("true_is_two",)))
+    several = outcome(name=odd.TOGETHER, cases=2, passed=2, not_tried=("a", "b"))
+    assert several.word == "passed"
+    assert odd.print_line(several).endswith("NOT TRIED: a, b")
+
+
+def test_the_report_counts_what_was_not_tried_for_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    words = [{"word": word, "failed": []} for word in ("passed", "not tried", "passed")]
+    odd.print_report({"seconds": 1.0, "oddities": words})
+    assert "2 passed, 0 failed, 1 not tried; 0 cases failed" in capsys.readouterr().out
+
+
+def test_under_an_oddity_run_the_tests_that_may_call_what_it_changes_and_a_case_of_each_other() -> None:
+    cases = ["p2p.ring/n=1", "p2p.ring/n=2", "coll.bcast/n=1", "coll.bcast/n=2", "env.unknown/n=1"]
+    called = {"p2p.ring": {"MPI_Send", "MPI_Recv"}, "coll.bcast": {"MPI_Bcast"}}
+    assert odd.concerned(cases, called, {"MPI_Bcast"}) == [
+        "p2p.ring/n=1",
+        "coll.bcast/n=1",
+        "coll.bcast/n=2",
+        "env.unknown/n=1",
+    ]
