@@ -85,6 +85,7 @@ def _glob(test: str, axes: Sequence[str], region: Region) -> str:
 def propose(entries: Iterable[Entry], runs: Sequence[Path]) -> dict[str, Proposal]:
     """By table (`where`), what the runs say, where a case of the table ran. Raises WrongUse and CannotRun."""
     found: dict[str, Proposal] = {}
+    ambiguous: list[tuple[list[str], str]] = []  # tables that may explain a failure, and its signature
     tables: dict[str, list[Entry]] = defaultdict(list)
     for entry in entries:
         tables[entry.where].append(entry)
@@ -100,12 +101,19 @@ def propose(entries: Iterable[Entry], runs: Sequence[Path]) -> dict[str, Proposa
                     for where in {entry.where for entry in matching}:
                         found.setdefault(where, Proposal(where, tables[where])).passed.append(case)
             for record in evidence.details(name, bad):
-                _add(record, met[record["case"]], tables, found)
+                _add(record, met[record["case"]], tables, found, ambiguous)
+    for wheres, text in ambiguous:  # what no table is alone to explain goes to the first, as it does in a run
+        if not any(text in found[where].seen for where in wheres):
+            found[wheres[0]].seen[text] += 1
     return found
 
 
 def _add(
-    record: Mapping[str, Any], matching: Sequence[Entry], tables: Mapping[str, list[Entry]], found: dict[str, Proposal]
+    record: Mapping[str, Any],
+    matching: Sequence[Entry],
+    tables: Mapping[str, list[Entry]],
+    found: dict[str, Proposal],
+    ambiguous: list[tuple[list[str], str]],
 ) -> None:
     status = str(record.get("found") or record["status"])
     able = [entry for entry in matching if status in entry.status]
@@ -113,7 +121,9 @@ def _add(
     for one in signatures(record):
         known = [entry for entry in able if entry.seen and entry.explains(one, status)]
         known = known or [entry for entry in able if not entry.seen] or able
-        wheres = {entry.where for entry in known}
+        wheres = [*dict.fromkeys(entry.where for entry in known)]
+        if len(wheres) > 1:
+            ambiguous.append((wheres, text_of(one)))
         for where in wheres:
             proposal = found.setdefault(where, Proposal(where, tables[where]))
             (proposal.seen if len(wheres) == 1 else proposal.shared)[text_of(one)] += 1
