@@ -14,13 +14,14 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from reports.evidence import Entry, Evidence, objects
+from reports.evidence import Entry, Evidence, objects, parse_case
 from reports.factors import Region, Table
 from reports.requirements import cited
 from reports.signature import Signature, main_signature, signatures
 from runner.model import NOT_RUN, UNEXPECTED, WORST_FIRST
 
 _NUMBER = re.compile(r"0x[0-9a-f]+|\(nil\)|-?\b\d[\d.]*(?:e[+-]?\d+)?\b")
+_WORD = re.compile(r"[a-z][\w.+]*[\w+]")
 _BINDING = re.compile(r"^P?(MPI_\w+?)(_c)?$")  # MPI_Send and MPI_Send_c share their code
 _LIBC = re.compile(r"\?|_?exit|abort|raise|gsignal|pthread_kill|erand48_r|mem\w+|__\w+|P?MPI_\w+")
 _PROCEDURE = re.compile(r"\bMPI_[A-Z]\w+")
@@ -163,13 +164,14 @@ def _read(evidence: Evidence, target: str, cases: list[str]) -> Iterable[Found]:
     """What was seen of these cases."""
     for record in evidence.details(target, cases):
         main = main_signature(record) or _unseen(record)
+        values = {*parse_case(record["case"]).axes.values()}  # a message may name the datatype of its case
         yield Found(
             target,
             record["case"],
             record["status"],
             main,
-            _key(main),
-            frozenset(map(_key, signatures(record))),
+            _key(main, values),
+            frozenset(_key(one, values) for one in signatures(record)),
             frozenset(_tops(record)),
             record.get("requirements") or (),
         )
@@ -181,12 +183,13 @@ def _unseen(record: Mapping[str, Any]) -> Signature:
     return Signature(status, status, message=str(record.get("known") or record.get("reason") or ""))
 
 
-def _key(one: Signature) -> Key:
+def _key(one: Signature, values: Collection[str]) -> Key:
     """What cases of one defect have in common of a signature."""
     call = _family(one.call)
     if one.status in ("fail", "xpass") and one.message:
         # The last MPI call is often one that a check has made; where it matters the words name it.
         words = one.message.split("\n")[0].partition(": ")[0]
+        words = _WORD.sub(lambda found: "#" if found[0] in values else found[0], words)
         return one.status, one.what, _NUMBER.sub("#", words)
     return one.status, one.what, call
 

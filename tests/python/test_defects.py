@@ -88,6 +88,13 @@ def test_the_same_words_on_requirements_of_one_section_are_one_defect(tmp_path: 
     assert cases_of(found) == [(48, ["p2p.a"]), (48, ["p2p.c"])]  # two sections, and no value says more
 
 
+def test_names_of_values_in_a_message_do_not_part_a_defect(tmp_path: Path) -> None:
+    def judge(test: str, at: dict[str, str]) -> Record | None:
+        return failed("value", f"datatype {at['type']} is damaged: MPI_Type_size gives 7", "p2p.send.data")
+
+    assert cases_of(defects(a_run(tmp_path, judge, ("p2p.a",)))) == [(48, ["p2p.a"])]
+
+
 def test_what_one_case_saw_together_is_one_defect(tmp_path: Path) -> None:
     def judge(test: str, at: dict[str, str]) -> Record | None:
         if at["type"] != "int":
