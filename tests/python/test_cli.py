@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -564,6 +565,36 @@ def test_a_disk_that_is_full_at_the_end_does_not_take_the_summary(
     told = capsys.readouterr()
     assert told.out.splitlines()[-1].startswith("assay: 20 pass")
     assert "run.json: No space left on device" in told.err
+
+
+def test_an_early_interrupt_leaves_one_line() -> None:
+    code = (
+        "import runpy, sys\n"
+        "class Interrupted:\n"
+        "    def __getattr__(self, name):\n"
+        "        raise KeyboardInterrupt\n"
+        "sys.modules['runner.cli'] = Interrupted()\n"
+        "runpy.run_module('runner', run_name='__main__')\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(REPO)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "assay: interrupted\n")
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("runuser"), reason="only root can become another user")
+def test_a_shared_installation_without_a_place_of_ones_own_says_so() -> None:
+    command = ["runuser", "-u", "nobody", "--", "env", "ASSAY_CACHE=/proc/none", str(REPO / "assay"), "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode in (126, 127):
+        pytest.skip("another user cannot read this folder")
+    assert done.returncode == 3 and done.stdout == ""
+    assert f"neither {REPO} nor /proc/none/venv can be written" in done.stderr
+
+
+def test_build_dir_is_where_builds_go(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(build.BUILD_DIR, "unset afterwards")
+    assert cli.main(["--build-dir", "builds", "run", "--out", "out"]) == 0
+    assert build.root() == world.folder / "builds"
 
 
 def run_for_signal(folder: Path) -> int:

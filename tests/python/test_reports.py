@@ -8,6 +8,7 @@ import re
 import shutil
 import time
 from collections import Counter
+from html import unescape as html_text
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,9 @@ from reports.junit import write_junit
 from reports.markdown import write_markdown
 from reports.summary import print_summary, summary_line
 from reports.tap import write_tap
-from runner.model import CannotRun, WrongUse
+from runner.model import CannotRun, Options, WrongUse
+from runner.planning.plan import Selection
+from runner.request import Request
 
 GOLDEN = Path(__file__).parent / "golden"
 HOSTILE = '</script><img src=x onerror="window.hacked=1">{{ 7*7 }}\x1b[31m\x00'
@@ -347,6 +350,22 @@ def test_the_page_loads_nothing(sample: Path) -> None:
     others = [link for link in page.links if not ours.fullmatch(str(link))]
     assert others and all(link and link.startswith("https://") for link in others)
     assert sum(str(link).startswith("logs/") for link in page.links) == 3
+
+
+def test_the_page_shows_the_options_that_differ_from_the_defaults(small: Path) -> None:
+    run = json.loads((small / "run.json").read_text())
+    options = Request((), (), Selection(), Options()).record()["options"]
+    options |= {"strict": True, "env": {"A": "b c"}, "known": ["my.toml"], "timeout_scale": 2.5, "transports": ["tcp"]}
+    (small / "run.json").write_text(json.dumps({**run, "options": options}))
+    text = write_html(Evidence(small)).read_text()
+    shown = re.search(r"<dt>Options</dt><dd>(.*?)</dd>", text)
+    assert shown and re.findall(r"<code>(.*?)</code>", html_text(shown[1])) == [
+        "--env 'A=b c'",
+        "--strict",
+        "--timeout-scale 2.5",
+        "--known my.toml",
+        "--transport tcp",
+    ]
 
 
 def test_hostile_evidence_stays_text(tmp_path: Path) -> None:
