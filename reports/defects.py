@@ -20,7 +20,7 @@ from reports.requirements import cited
 from reports.signature import Signature, main_signature, signatures
 from runner.model import NOT_RUN, UNEXPECTED, WORST_FIRST
 
-_NUMBER = re.compile(r"0x[0-9a-f]+|\(nil\)|-?\b\d[\d.]*(?:e[+-]?\d+)?\b")
+_NUMBER = re.compile(r"\"[^\"]*\"|0x[0-9a-f]+|\(nil\)|-?\b\d[\d.]*(?:e[+-]?\d+)?\b")
 _WORD = re.compile(r"[a-z][\w.+]*[\w+]")
 _BINDING = re.compile(r"^P?(MPI_\w+?)(_c)?$")  # MPI_Send and MPI_Send_c share their code
 _LIBC = re.compile(r"\?|_?exit|abort|raise|gsignal|pthread_kill|erand48_r|mem\w+|__\w+|P?MPI_\w+")
@@ -164,7 +164,9 @@ def _read(evidence: Evidence, target: str, cases: list[str]) -> Iterable[Found]:
     """What was seen of these cases."""
     for record in evidence.details(target, cases):
         main = main_signature(record) or _unseen(record)
-        values = {*parse_case(record["case"]).axes.values()}  # a message may name the datatype of its case
+        # A message may name the datatype of its case, and also hold a word that happens to be the name of a value.
+        axes = parse_case(record["case"]).axes.items()
+        values = {value for axis, value in axes if axis in ("type", "op", "recipe") or "_" in value}
         yield Found(
             target,
             record["case"],
