@@ -88,7 +88,7 @@ class Defect:
     def what(self) -> str:
         """One line: what was seen, as in `SIGSEGV in MPI_Cancel` or `data: data from rank 3 …`."""
         one = self.signature
-        line = one.message.split("\n")[0].strip()
+        line = one.message.split("\n")[0].strip().removesuffix(", error stack:")  # of MPICH: what follows is the stack
         if one.status == "xpass":
             return f"passed, though known to fail: {line}"
         return str(one) if one.status in ("crash", "timeout") or not line else f"{one.what}: {line}"
