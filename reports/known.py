@@ -101,7 +101,8 @@ class Known:
     def _expected(self, verdict: Verdict, target: Target, matching: Sequence[Entry]) -> Verdict:
         """xfail where each thing that a rank saw is known to one of the entries; the first names the main thing."""
         record = {**verdict.extra, "status": verdict.status}
-        seen = {one: [entry for entry in matching if entry.explains(one, verdict.status)] for one in signatures(record)}
+        whole = signatures(record)
+        seen = {one: [entry for entry in matching if entry.explains(one, verdict.status, whole)] for one in whole}
         main = main_signature(record)
         if main is None or not all(seen.values()):
             return verdict

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 import re
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -26,6 +26,7 @@ KEYS = (
     "np",
     "threads",
     "seen",
+    "follows",
     "status",
     "sometimes",
     "seldom",
@@ -51,6 +52,7 @@ class Entry:
     np: frozenset[int] = frozenset()  # empty: any number of ranks
     threads: frozenset[int] = frozenset()  # of a rank; empty: any
     seen: tuple[Pattern, ...] = ()  # what was seen; empty: anything that ends in one of `status`
+    follows: tuple[Pattern, ...] = ()  # what may be seen, too, in a case that shows one of `seen`
     status: frozenset[str] = frozenset({"fail"})  # how a case ends by it
     sometimes: bool = False  # whether a case fails depends on timing or on more than its name says: it may also pass
     rate: tuple[int, int] | None = (
@@ -61,9 +63,14 @@ class Entry:
     damages: bool = False  # the process may be damaged afterwards, so that later cases fail
     ours: bool = False  # it came with Assay: nobody asked for it, so that a glob without a case is no news
 
-    def explains(self, signature: Signature, status: str) -> bool:
-        """Whether the entry knows what a rank saw in a case of this status."""
-        return any(one.fits(signature) for one in self.seen) if self.seen else status in self.status
+    def explains(self, signature: Signature, status: str, beside: Sequence[Signature] = ()) -> bool:
+        """Whether the entry knows what a rank saw in a case of this status, `beside` what others or it saw there."""
+        if not self.seen:
+            return status in self.status
+        return any(one.fits(signature) for one in self.seen) or (
+            any(one.fits(signature) for one in self.follows)
+            and any(one.fits(other) for one in self.seen for other in beside)
+        )
 
     def fits(self, target: Target) -> bool:
         """Whether the entry speaks of this target. A version range fits no target whose version is unknown."""
@@ -136,7 +143,7 @@ def _entries(where: str, table: Any) -> list[Entry]:
             raise WrongUse(f"{where} has no {key}; case, reason and link are required")
     for key in KEYS:
         if (
-            key not in ("case", "seen", "status", "np", "threads", *FLAGS)
+            key not in ("case", "seen", "follows", "status", "np", "threads", *FLAGS)
             and key in table
             and not (isinstance(table[key], str) and table[key].strip())
         ):
@@ -162,7 +169,10 @@ def _entries(where: str, table: Any) -> list[Entry]:
         raise WrongUse(f'{where}: version {version!r} is not a range; write for example ">=4.0,<4.3"') from None
     if "seen" in table and "status" in table:
         raise WrongUse(f"{where}: has both seen and status; how a case ends follows from seen, so leave status out")
-    seen = _seen(where, table["seen"]) if "seen" in table else ()
+    seen = _patterns(where, "seen", table["seen"]) if "seen" in table else ()
+    follows = _patterns(where, "follows", table["follows"]) if "follows" in table else ()
+    if follows and not seen:
+        raise WrongUse(f"{where}: has follows and no seen; write what it follows into seen")
     status = table.get("status", ["fail"])
     status = [status] if isinstance(status, str) else status
     if not isinstance(status, list) or not status or not all(one in FAILED for one in status):
@@ -177,22 +187,22 @@ def _entries(where: str, table: Any) -> list[Entry]:
         if not isinstance(given, list) or not all(type(one) is int and one > 0 for one in given):
             raise WrongUse(f"{where}: {key} is {given!r}; it must be a list of numbers of {what}, for example [2, 3]")
         numbers[key] = frozenset(given)
-    statuses = frozenset(status) if not seen else frozenset().union(*(one.statuses for one in seen))
-    common = {**table, "where": where, "seen": seen, "status": statuses, **numbers, **chance}
+    statuses = frozenset(status) if not seen else frozenset().union(*(one.statuses for one in (*seen, *follows)))
+    common = {**table, "where": where, "seen": seen, "follows": follows, "status": statuses, **numbers, **chance}
     common["sometimes"] = chance["sometimes"] or table.get("seldom", False)
     return [Entry(**{**common, "case": glob}) for glob in globs]
 
 
-def _seen(where: str, given: object) -> tuple[Pattern, ...]:
+def _patterns(where: str, key: str, given: object) -> tuple[Pattern, ...]:
     texts = [given] if isinstance(given, str) else given
     if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
         raise WrongUse(
-            f'{where}: seen is {given!r}; it must be a list such as ["data in MPI_Recv", "hang in MPI_Wait"]'
+            f'{where}: {key} is {given!r}; it must be a list such as ["data in MPI_Recv", "hang in MPI_Wait"]'
         )
     try:
         return tuple(map(pattern, texts))
     except ValueError as error:
-        raise WrongUse(f"{where}: seen: {error}") from None
+        raise WrongUse(f"{where}: {key}: {error}") from None
 
 
 def _chance(where: str, given: object) -> dict[str, Any]:

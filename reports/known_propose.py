@@ -118,8 +118,9 @@ def _add(
     status = str(record.get("found") or record["status"])
     able = [entry for entry in matching if status in entry.status]
     explained = set()
-    for one in signatures(record):
-        known = [entry for entry in able if entry.seen and entry.explains(one, status)]
+    whole = signatures(record)
+    for one in whole:
+        known = [entry for entry in able if entry.seen and entry.explains(one, status, whole)]
         known = known or [entry for entry in able if not entry.seen] or able
         wheres = [*dict.fromkeys(entry.where for entry in known)]
         if len(wheres) > 1:

@@ -177,6 +177,21 @@ def test_only_what_was_seen_is_known(tmp_path: Path, status: str, ranks: list[ob
     assert verdict.status == after
 
 
+def test_what_follows_is_known_only_beside_what_was_seen(tmp_path: Path) -> None:
+    follows = 'follows = ["data in MPI_*", "hang in MPI_Buffer_detach"]\n'
+    entries = known(tmp_path, SEEN.replace("reason ", f"{follows}reason ", 1))
+    assert "timeout" in entries.expected(CASE, target())
+    lost, sent = saw("fail", "data", "MPI_Recv"), saw("crash", "SIGSEGV", "MPI_Put")
+    for status, ranks, after in (
+        ("fail", [lost], "fail"),
+        ("crash", [lost, sent], "xfail"),
+        ("crash", [lost, sent, saw("fail", "tag", "MPI_Recv")], "crash"),
+        ("timeout", [saw("timeout", "", "MPI_Buffer_detach")], "timeout"),
+        ("timeout", [saw("timeout", "", "MPI_Buffer_detach"), saw("fail", "gap", "MPI_Wait")], "xfail"),
+    ):
+        assert entries.apply(Verdict(CASE, "t", status, extra={"ranks": ranks}), target()).status == after
+
+
 def test_what_was_seen_may_be_known_to_several_entries_together(tmp_path: Path) -> None:
     other = '[[known]]\ncase="p2p.*"\nseen="SIGSEGV in MPI_Recv"\nreason="dies"\nlink="y.c"\n'
     entries = known(tmp_path, SEEN + other)
@@ -387,6 +402,7 @@ def test_nothing_known() -> None:
         (("p2p.ring*", "p2p.{ring,alltoall*"), r"entry 2: case 'p2p.\{ring.*' can match no case name"),
         (("p2p.ring*", "p2p.ring}*{"), r"entry 2: case 'p2p.ring\}.*' can match no case name"),
         (("status ", 'seen = "data in MPI_Recv"\nstatus '), "entry 2: has both seen and status"),
+        (("status ", 'follows = "data in MPI_Recv"\nstatus '), "entry 2: has follows and no seen"),
         (('status  = ["fail", "crash"]', "seen = []"), r"entry 2: seen is \[\]; it must be a list such as"),
         (('status  = ["fail", "crash"]', 'seen = "dta in MPI_Recv"'), "entry 2: seen: 'dta' is no kind of finding"),
         (('status  = ["fail", "crash"]', 'seen = "data in Recv"'), "entry 2: seen: 'Recv' can be no call"),
