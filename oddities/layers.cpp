@@ -80,7 +80,14 @@ static void print_changed(setting const* of, char const* procedure) {
     if (file >= 0) close(file);
 }
 
-void* next_procedure(char const* name) { return dlsym(RTLD_NEXT, name); }
+// At the first call of a procedure: finds what comes after this library in the order of loading, that of another preloaded
+// library or of MPI. `own` is the procedure's other name.
+static bool prepare(any_stack& layers, char const* name, any_procedure own) {
+    auto const next = reinterpret_cast<any_procedure>(dlsym(RTLD_NEXT, name));
+    layers.library = next != nullptr ? next : own;
+    begin();
+    return true;
+}
 
 } // namespace assay_oddities
 
@@ -93,12 +100,8 @@ extern "C" void assay_layer_setting(char const* words) {
 #define STAND_IN(result, name, parameters, arguments)                                                                  \
     extern "C" result name parameters {                                                                                \
         auto& layers = assay_oddities::layers_of<&P##name>;                                                            \
-        static bool const ready = [&] {                                                                                \
-            if (void* const next = assay_oddities::next_procedure(#name))                                              \
-                layers.library = reinterpret_cast<decltype(&P##name)>(next);                                           \
-            assay_oddities::begin();                                                                                   \
-            return true;                                                                                               \
-        }();                                                                                                           \
+        static bool const ready =                                                                                      \
+            assay_oddities::prepare(layers, #name, reinterpret_cast<assay_oddities::any_procedure>(&P##name));         \
         (void)ready;                                                                                                   \
         return layers.call arguments;                                                                                  \
     }
@@ -131,7 +134,8 @@ STAND_IN(double, MPI_Wtick, (), ())
     if (std::getenv("ASSAY_ODD_LIST") == nullptr) return;
 #undef STAND_IN
 #define STAND_IN(result, name, parameters, arguments)                                                                  \
-    for (auto const& one : assay_oddities::layers_of<&P##name>.layers) assay_oddities::print_changed(one.of, #name);
+    for (auto const* one = assay_oddities::layers_of<&P##name>.outermost; one != nullptr; one = one->below)            \
+        assay_oddities::print_changed(one->of, #name);
     STAND_IN(double, MPI_Wtime, (), ())
     STAND_IN(double, MPI_Wtick, (), ())
 #include "procedures.inc"

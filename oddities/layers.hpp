@@ -7,12 +7,10 @@
 
 #include <atomic>
 #include <cstddef>
-#include <functional>
 #include <mpi.h>
 #include <tuple>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace assay_oddities {
 
@@ -41,52 +39,63 @@ struct definition {
 // That of the oddity whose layers are being added.
 extern setting* setting_of_layers;
 
-// The procedure of this name that comes after this library in the order of loading: that of another preloaded library, or of MPI.
-void* next_procedure(char const* name);
+using any_procedure = void (*)();
+
+// What the stacks of all procedures have in common. There are some 500 of these: what is not a template is compiled once.
+struct any_stack {
+    any_procedure library = nullptr; // the procedure that comes after this library; found at the first call
+};
 
 // The layers in front of a procedure.
 template <class Procedure> struct stack;
-template <class R, class... A> struct stack<R(A...)> {
+template <class R, class... A> struct stack<R(A...)> : any_stack {
+    struct layer {
+        setting* of; // null for layers that are never passed over
+        R (*what)(layer const& self, any_stack const& whole, A... a);
+        layer const* below; // the next one, null before the procedure itself
+    };
     // What comes after a layer.
-    class rest {
-    public:
-        rest(stack const& whole, std::size_t below) : whole_(&whole), below_(below) {}
+    struct rest {
+        any_stack const& whole;
+        layer const* below;
         R operator()(A... a) const {
-            for (auto n = below_; n > 0; --n)
-                if (auto const& next = whole_->layers[n - 1]; next.of == nullptr || next.of->on) {
-                    if (next.of != nullptr) next.of->tried.store(true, std::memory_order_relaxed);
-                    return next.what(rest(*whole_, n - 1), a...);
-                }
-            return whole_->library(a...);
+            auto const* next = below;
+            while (next != nullptr && next->of != nullptr && !next->of->on) next = next->below;
+            if (next != nullptr) {
+                if (next->of != nullptr) next->of->tried.store(true, std::memory_order_relaxed);
+                return next->what(*next, whole, a...);
+            }
+            return reinterpret_cast<R (*)(A...)>(whole.library)(a...);
         }
-
-    private:
-        stack const* whole_;
-        std::size_t below_;
+    };
+    // A layer that does what a function object does.
+    template <class What> struct layer_of : layer {
+        What does;
+        layer_of(setting* whose, layer const* after, What action)
+            : layer{whose, call, after}, does(std::move(action)) {}
+        static R call(layer const& self, any_stack const& whole, A... a) {
+            return static_cast<layer_of const&>(self).does(rest{whole, self.below}, a...);
+        }
     };
     template <std::size_t N> using argument = std::tuple_element_t<N, std::tuple<A...>>;
 
-    struct layer {
-        setting* of; // null for layers that are never passed over
-        std::function<R(rest, A...)> what;
-    };
+    layer const* outermost = nullptr;
 
-    R (*library)(A...);
-    std::vector<layer> layers{};
-
-    R call(A... a) const { return rest(*this, layers.size())(a...); }
+    R call(A... a) const { return rest{*this, outermost}(a...); }
+    // Layers stay until the process ends.
+    template <class What> void add(setting* of, What what) {
+        outermost = new layer_of<What>(of, outermost, std::move(what));
+    }
 };
 
 // Those in front of MPI_X, by the address of PMPI_X.
-template <auto P> inline constinit stack<std::remove_pointer_t<decltype(P)>> layers_of{P};
+template <auto P> inline constinit stack<std::remove_pointer_t<decltype(P)>> layers_of{};
 
 // Adds a layer, outside of those there: `what(rest, arguments…)`.
-template <auto P, class What> void over(What what) {
-    layers_of<P>.layers.push_back({setting_of_layers, std::move(what)});
-}
+template <auto P, class What> void over(What what) { layers_of<P>.add(setting_of_layers, std::move(what)); }
 
 // The same for what must be known or undone after its oddity is off again.
-template <auto P, class What> void always_over(What what) { layers_of<P>.layers.push_back({nullptr, std::move(what)}); }
+template <auto P, class What> void always_over(What what) { layers_of<P>.add(nullptr, std::move(what)); }
 
 // Adds a layer that changes argument N after the procedure has succeeded.
 template <auto P, std::size_t N, class Change> void after(Change change) {

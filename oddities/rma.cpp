@@ -1,6 +1,7 @@
 // Windows.
 #include "layers.hpp"
 
+#include <functional>
 #include <map>
 #include <mutex>
 #include <vector>
