@@ -152,6 +152,14 @@ def test_slow_is_not_stuck(tmp_path: Path, kind: str) -> None:
     assert outcome.ends == ["complete"]
 
 
+def test_the_user_says_how_long_a_case_may_take(tmp_path: Path) -> None:
+    faults = {"cases": {SICK: {"kind": "burn"}}}  # 0.7 s of CPU time
+    short = run(tmp_path / "short", PLAN, faults, patience=Patience(), options=Options(case_timeout=0.05))
+    assert short.failed() == {SICK: ("timeout", [1])} and "no end after 0." in short.line(SICK)["reason"]
+    assert run(tmp_path / "long", PLAN, faults, options=Options(case_timeout=30.0)).failed() == {}
+    assert SICK in run(tmp_path / "usual", PLAN, faults).failed()
+
+
 def test_launcher_that_hangs_after_an_abort_is_ended(tmp_path: Path) -> None:
     outcome = one_fault(tmp_path, "abort_hang")
     assert outcome.failed() == {SICK: ("crash", [1])}
