@@ -14,10 +14,12 @@ from packaging.version import Version
 from reports.globs import translate
 from reports.known_entry import Entry, read
 from reports.requirements import wants_an_error
-from reports.signature import main_signature, signatures
+from reports.signature import main_signature, pattern, signatures
 from runner.model import ENDS, FAILED, NOT_RUN, Target, Verdict
 
 FOLDER = Path(__file__).resolve().parents[1] / "known"  # what comes with Assay: one file a family of libraries
+# How a process ends that a sanitizer ends: in a call, after it, or where no call is known.
+SANITIZER = tuple(map(pattern, (f"{{SIGABRT,exit,killed}}{where}" for where in ("", " in MPI_*", " after MPI_*"))))
 SHOWN_GLOB = 80  # characters of a glob in a warning
 SHOWN_TABLES = 3  # in a warning about many
 
@@ -259,12 +261,19 @@ def shipped() -> list[Path]:
     return sorted(FOLDER.glob("*.toml"))
 
 
-def load(*paths: Path, limit: int = 0, ours: Iterable[Path] = ()) -> Known:
+def load(*paths: Path, limit: int = 0, ours: Iterable[Path] = (), sanitized: bool = False) -> Known:
     """Read files of known failures, and those of `ours` that are none of them.
 
+    `sanitized`: the suite is built with a sanitizer, which ends a process where it sees a wrong access to memory; so a
+    known failure may end like that, too, wherever it is.
     Raises WrongUse, one sentence with file, entry and what would be right.
     """
     named = {path.resolve() for path in paths}
     entries = [entry for path in paths for entry in read(path)]
     entries += [replace(entry, ours=True) for path in ours if path.resolve() not in named for entry in read(path)]
+    if sanitized:
+        entries = [
+            replace(entry, seen=(*entry.seen, *SANITIZER), status=entry.status | {"crash"}) if entry.seen else entry
+            for entry in entries
+        ]
     return Known(entries, limit)

@@ -37,6 +37,7 @@ from runner.request import Request, repeat_command
 from runner.supervision.journal import Journal
 
 FORMAT = 1
+SANITIZED = ("asan", "tsan")  # presets
 # Reasons of unsupported cases that rest on what the library says of itself.
 _OF_ITSELF = re.compile(r"the MPI library provides MPI_THREAD_\w+|this library is of MPI [\d.]+")
 
@@ -45,7 +46,9 @@ def load_known(request: Request) -> Any:
     from reports import known
 
     ours = [] if request.no_known else known.shipped()
-    return known.load(*map(Path, request.known), limit=request.known_limit, ours=ours)
+    return known.load(
+        *map(Path, request.known), limit=request.known_limit, ours=ours, sanitized=request.preset in SANITIZED
+    )
 
 
 def _of_itself(reasons: Iterable[object]) -> Counter[str]:

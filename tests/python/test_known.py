@@ -192,6 +192,15 @@ def test_what_follows_is_known_only_beside_what_was_seen(tmp_path: Path) -> None
         assert entries.apply(Verdict(CASE, "t", status, extra={"ranks": ranks}), target()).status == after
 
 
+def test_with_a_sanitizer_a_known_failure_may_end_in_its_report(tmp_path: Path) -> None:
+    (tmp_path / "known.toml").write_text(SEEN)
+    ended = Verdict(CASE, "t", "crash", extra={"ranks": [saw("exit", "", "MPI_Wait", exit=1)]})
+    alone = Verdict(CASE, "t", "fail", extra={"ranks": [saw("fail", "tag", "MPI_Wait")]})
+    plain, sanitized = (load(tmp_path / "known.toml", sanitized=with_it) for with_it in (False, True))
+    assert [known.apply(ended, target()).status for known in (plain, sanitized)] == ["crash", "xfail"]
+    assert sanitized.apply(alone, target()).status == "fail"
+
+
 def test_what_was_seen_may_be_known_to_several_entries_together(tmp_path: Path) -> None:
     other = '[[known]]\ncase="p2p.*"\nseen="SIGSEGV in MPI_Recv"\nreason="dies"\nlink="y.c"\n'
     entries = known(tmp_path, SEEN + other)
