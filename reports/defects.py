@@ -8,6 +8,7 @@ of a check on the same requirement, or, in one test, cases that saw both or the 
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -43,7 +44,8 @@ class Found:
     main: Signature  # of its worst rank
     key: Key  # of `main`, without what differs from case to case
     others: frozenset[Key]  # of all that its ranks saw
-    tops: frozenset[Key]  # the innermost frames inside the library of ranks that died
+    tops: frozenset[Key]  # the innermost frames inside the library of ranks that died by a signal
+    ways: frozenset[Key]  # all frames inside the library, innermost first, of ranks that left by exit()
     requirements: Sequence[str]  # that the case checks
 
     @property
@@ -174,7 +176,8 @@ def _read(evidence: Evidence, target: str, cases: list[str]) -> Iterable[Found]:
             main,
             _key(main, values),
             frozenset(_key(one, values) for one in signatures(record)),
-            frozenset(_tops(record)),
+            frozenset((signal, frames[0]) for signal, frames in _stacks(record, "crash") if frames),
+            frozenset(frames for _, frames in _stacks(record, "exit") if frames),
             record.get("requirements") or (),
         )
 
@@ -201,14 +204,15 @@ def _family(call: str) -> str:
     return found[1] if found else call
 
 
-def _tops(record: Mapping[str, Any]) -> Iterable[Key]:
+def _stacks(record: Mapping[str, Any], status: str) -> Iterable[tuple[str, Key]]:
+    """The signal and the frames inside the library of each rank that died so, up to the suite's own."""
     for entry in objects(record.get("ranks")):
-        if entry.get("status") != "crash" or not isinstance(entry.get("stack"), list):
-            continue
-        frames = [str(frame) for frame in entry["stack"]]
-        inside = (frame for frame in frames if not _LIBC.fullmatch(frame.partition("+")[0]))
-        if (top := next(inside, "")) and "(" not in top:
-            yield str(entry.get("signal")), top
+        if entry.get("status") == status and isinstance(entry.get("stack"), list):
+            frames = [str(frame) for frame in entry["stack"]]
+            named = [frame for frame in frames if not _LIBC.fullmatch(frame.partition("+")[0])]
+            if status == "exit":  # our own handler of exit() is the innermost
+                named = named[next((at for at, frame in enumerate(named) if "(" not in frame), 0) :]
+            yield str(entry.get("signal")), tuple(itertools.takewhile(lambda frame: "(" not in frame, named))
 
 
 def _together(found: Sequence[Found], tables: Mapping[tuple[str, str], Table]) -> list[list[Found]]:
@@ -227,6 +231,8 @@ def _together(found: Sequence[Found], tables: Mapping[tuple[str, str], Table]) -
     for atom, some in atoms.items():
         for link in _links(atom, some, tables):
             links[link].append(atom)
+    for atom, link in _last_steps(atoms):
+        links[link].append(atom)
     for linked in links.values():
         for atom in linked[1:]:
             parent[root(atom)] = root(linked[0])
@@ -234,6 +240,17 @@ def _together(found: Sequence[Found], tables: Mapping[tuple[str, str], Table]) -
     for atom, some in atoms.items():
         groups[root(atom)] += some
     return list(groups.values())
+
+
+def _last_steps(atoms: Mapping[tuple[str, Key], Sequence[Found]]) -> Iterable[tuple[tuple[str, Key], Key]]:
+    """For groups of ranks that left by exit(): the innermost frame that is not the way by which all of them leave."""
+    exits = {atom: {way for one in some for way in one.ways} for atom, some in atoms.items()}
+    often = Counter(frame for ways in exits.values() for frame in {frame for way in ways for frame in way})
+    many = max(2, sum(map(bool, exits.values())) // 2)
+    for atom, ways in exits.items():
+        for way in ways:
+            if step := next((frame for frame in way if often[frame] <= many), ""):
+                yield atom, ("step", step)
 
 
 def _links(atom: tuple[str, Key], some: Sequence[Found], tables: Mapping[tuple[str, str], Table]) -> set[Key]:

@@ -72,6 +72,25 @@ def test_a_crash_at_one_place_of_the_library_is_one_defect_whatever_the_call(tmp
     assert cases_of(defects(a_run(tmp_path, judge, (*calls,)))) == [(24, ["p2p.a", "p2p.b"]), (12, ["p2p.c"])]
 
 
+def test_exits_are_told_apart_by_the_step_before_the_way_that_all_go(tmp_path: Path) -> None:
+    steps = {
+        "p2p.a": "unpack+0x1",
+        "p2p.b": "unpack+0x1",
+        "p2p.c": "parse+0x2",
+        "p2p.d": "check+0x3",
+        "p2p.e": "free+0x4",
+    }
+
+    def judge(test: str, at: dict[str, str]) -> Record | None:
+        stack = ["assay::watch()+0x1", "exit+0x1", "abort_all+0x5", "handler+0x6", steps[test], f"MPI_{test[-1]}+0x7"]
+        found = died(f"MPI_Wait_{test[-1]}", *stack)
+        found["ranks"][0] |= {"status": "exit", "exit": 1, "signal": None}
+        return found if at["count"] == "17" else None
+
+    found = cases_of(defects(a_run(tmp_path, judge, (*steps,))))
+    assert found == [(24, ["p2p.a", "p2p.b"]), (12, ["p2p.c"]), (12, ["p2p.d"]), (12, ["p2p.e"])]
+
+
 def test_the_same_words_on_requirements_of_one_section_are_one_defect(tmp_path: Path) -> None:
     rests_on = {"p2p.a": "p2p.status.fields", "p2p.b": "p2p.status.count", "p2p.c": "coll.in_place"}
 
