@@ -15,7 +15,7 @@ from runner.planting import catalogue
 from runner.planting.session import Request, Session
 from runner.planting.together import entry, parts
 
-FAULTS = 40  # that are planted
+FAULTS = 60  # that are planted
 CASES = 3  # of each fault, of tests that differ where there are several; most faults do nothing in most cases
 ENOUGH = 20  # faults that show
 NEW = 0.95  # of those
