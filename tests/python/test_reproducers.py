@@ -29,7 +29,7 @@ WITHOUT_SEEN = {
     "openmpi": 63,
     "ucx": 7,
 }  # at most: tables that do not say what was seen
-WITHOUT_RATE = {"impi": 40, "libfabric": 2, "mpich": 62, "openmpi": 51}  # at most: tables of chance without numbers
+WITHOUT_RATE = {"impi": 35, "libfabric": 2, "mpich": 56, "openmpi": 43}  # at most: tables of chance without numbers
 
 # A compiler wrapper that makes a shell script of the lines `// sh:` of a source; `// lacks MPI_X` does not compile.
 _MPICC = """#!/bin/sh
