@@ -3,6 +3,7 @@
 #include "framework/check/data.hpp"
 #include "framework/check/record.hpp"
 #include "framework/plan/subject.hpp"
+#include "framework/process/layer.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -30,6 +31,9 @@ bool contiguous(layout const& map) {
 // The same, and any bytes are valid data.
 bool simple(layout const& map) { return contiguous(map) && map.runs()[0].type->plain(); }
 
+// Plain data are masked for truth values only: bytes below 160 in rising order are no NaN, and a program makes them easily.
+bool is_masked(basic_type const& type) { return !recorded || type.keep[0] <= 1; }
+
 bool all_poison(unsigned char const* from, unsigned char const* to) {
     static auto const block = [] {
         std::array<unsigned char, 4096> bytes{};
@@ -42,6 +46,17 @@ bool all_poison(unsigned char const* from, unsigned char const* to) {
         from += n;
     }
     return true;
+}
+
+// To the layer that records: what the buffer holds and, at `expected`, what should stand at its address. From the address, or the
+// first byte if that comes before it, to the last: both have to be there in a program of its own.
+void tell(unsigned char const* address, std::ptrdiff_t low, std::ptrdiff_t high,
+          unsigned char const* expected = nullptr) {
+    low = std::min<std::ptrdiff_t>(low, 0);
+    tell_layer({.event = expected == nullptr ? "content" : "expected",
+                .memory = address + low,
+                .expected = expected == nullptr ? nullptr : expected + low,
+                .size = static_cast<std::size_t>(std::max<std::ptrdiff_t>(high, 0) - low)});
 }
 
 } // namespace
@@ -147,6 +162,7 @@ void buffer::poison() {
     std::memset(storage_.data(), poison_byte, storage_.size());
     filled_.clear();
     filled_hash_ = 0;
+    if (recorded) tell(address_, low_, high_);
 }
 
 void buffer::packed(layout const& map, std::uint64_t key, std::size_t elements, std::vector<unsigned char>& out) {
@@ -162,6 +178,11 @@ void buffer::packed(layout const& map, std::uint64_t key, std::size_t elements, 
         for (auto const& run : map.runs())
             for (std::size_t i = 0; i < run.count; ++i) {
                 auto const& type = *run.type;
+                if (!is_masked(type)) {
+                    keep.insert(keep.end(), type.size, 0xff);
+                    set.insert(set.end(), type.size, 0);
+                    continue;
+                }
                 keep.insert(keep.end(), type.keep.begin(), type.keep.begin() + static_cast<std::ptrdiff_t>(type.size));
                 set.insert(set.end(), type.set.begin(), type.set.begin() + static_cast<std::ptrdiff_t>(type.size));
             }
@@ -233,7 +254,7 @@ void buffer::scatter(unsigned char* origin, segment const& what) const {
     if (bytes_of_all == 0) return;
     auto const extent = map_.extent();
     auto* element = origin + static_cast<std::ptrdiff_t>(what.first) * extent;
-    if (map_.form() != nullptr) {
+    if (map_.form() != nullptr && !recorded) {
         auto const at_once = block_elements(map_);
         for (std::size_t e = 0; e < what.count; e += at_once)
             scatter_block(element + static_cast<std::ptrdiff_t>(e) * extent, what, e,
@@ -266,6 +287,7 @@ void buffer::fill(std::span<segment const> segments) {
     }
     filled_.assign(segments.begin(), segments.end());
     filled_hash_ = XXH3_64bits(storage_.data(), storage_.size());
+    if (recorded) tell(address_, low_, high_);
 }
 
 // Bytes that carry no value may hold anything: take them as they came.
@@ -332,7 +354,8 @@ bool buffer::holds_quickly(std::span<segment const> segments) const {
     auto const* at = static_cast<unsigned char const*>(storage_.data());
     for (auto const& s : segments) {
         if (s.count == 0 || map_.size() == 0) continue;
-        if (simple(map_) ? !holds_simply(s, at) : map_.form() == nullptr || !holds_by_blocks(s, at)) return false;
+        if (simple(map_) ? !holds_simply(s, at) : recorded || map_.form() == nullptr || !holds_by_blocks(s, at))
+            return false;
     }
     return all_poison(at, storage_.data() + storage_.size());
 }
@@ -354,6 +377,7 @@ bool buffer::holds(std::span<segment const> segments) const {
 }
 
 void buffer::expect(std::span<segment const> segments, std::string const& who, std::source_location where) {
+    if (recorded) tell(address_, low_, high_, whole(segments).data() + (address_ - storage_.data()));
     if (!holds(segments)) report(whole(segments).data(), segments, who, where);
 }
 

@@ -2,6 +2,7 @@
 
 #include "framework/process/calls.hpp"
 #include "framework/process/event_log.hpp"
+#include "framework/process/layer.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -42,6 +43,7 @@ void recorder::add(std::optional<requirement> rests_on, finding kind, std::strin
     auto const basis = rests_on ? std::vector{*rests_on} : default_;
     bool const advisory = !basis.empty() && basis.front().severity() == level::advisory;
     ++(advisory ? advisory_ : must_);
+    if (recorded) tell_layer({.event = "finding", .text = message.c_str()});
     constexpr int most = 20; // of one case, rank and level: the first ones tell the story
     if ((advisory ? advisory_ : must_) > most) return;
     auto const at = place(where);

@@ -40,6 +40,8 @@ std::string new_stderr(long from, long to) {
 }
 
 std::string difference(MPI_Comm comm, membership const& expected, bool inter) {
+    calls_of_the_framework const then_as_before;
+    unrecorded const own;
     int rank = -1, size = -1, remote = 0, is_inter = opposite(inter);
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
@@ -116,6 +118,7 @@ void engine::look_at(datatype const& entry) {
     int size = -1;
     {
         calls_of_the_framework const then_as_before;
+        unrecorded const own;
         MPI_Type_size(found->second, &size);
     }
     if (static_cast<std::size_t>(size) == entry.map.size()) return;
@@ -130,6 +133,7 @@ void engine::look_at(datatype const& entry) {
 // milliseconds when there are more ranks than cores.
 void engine::synchronize() {
     calls_of_the_framework const then_as_before;
+    unrecorded const own;
     for (int distance = 1; distance < world_size_; distance *= 2) {
         MPI_Sendrecv(nullptr, 0, MPI_BYTE, (world_rank_ + distance) % world_size_, 0, nullptr, 0, MPI_BYTE,
                      (world_rank_ - distance + world_size_) % world_size_, 0, sync_, MPI_STATUS_IGNORE);
@@ -168,6 +172,7 @@ bool engine::is_left(MPI_Comm comm, int tag, std::string const& of_case) {
     MPI_Status status;
     {
         calls_of_the_framework const then_as_before;
+        unrecorded const own;
         if (comm == MPI_COMM_NULL || MPI_Iprobe(MPI_ANY_SOURCE, tag, comm, &flag, &status) != MPI_SUCCESS) return false;
     }
     if (flag == 0) return false;
@@ -252,6 +257,7 @@ engine::outcome engine::run_once(planned_case const& c, int serial) {
             body(0);
         }
         calls_of_the_framework const then_as_before;
+        unrecorded const own;
         if (auto const* wrong = attached_buffer().detach(); *wrong != '\0')
             recorder_.add(finding::return_, wrong, std::source_location::current());
     }
@@ -288,6 +294,7 @@ void engine::set_layer_for(planned_case const& c) {
 std::vector<std::string> engine::run(planned_case const& c, long index, bool last) {
     set_layer_for(c);
     events().begin(index);
+    if (recorded) tell_layer({.event = "case", .text = c.name().c_str()});
     recorder_.begin(index, c.test->rests_on);
     outcome result{'p', ""};
     for (int i = 0; i < job_.repeat; ++i) {
@@ -321,6 +328,7 @@ std::vector<std::string> engine::run(planned_case const& c, long index, bool las
     }
     if (result.status == 'p' && recorder_.failed(job_.strict)) result.status = 'f';
     events().end(index, result.status, result.reason);
+    if (recorded) tell_layer({.event = "end"});
     if (result.status == 'f') return recorder_.messages();
     recorder_.print_advice(c.name());
     return {};

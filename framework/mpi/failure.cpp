@@ -1,6 +1,7 @@
 #include "framework/mpi/failure.hpp"
 
 #include "framework/process/calls.hpp"
+#include "framework/process/layer.hpp"
 
 #include <fmt/format.h>
 
@@ -8,6 +9,7 @@ namespace assay {
 
 std::string error_text(int code) {
     calls_of_the_framework const then_as_before;
+    unrecorded const own;
     char text[MPI_MAX_ERROR_STRING + 1] = "";
     int length = 0;
     if (MPI_Error_string(code, text, &length) != MPI_SUCCESS) return fmt::format("error code {}", code);

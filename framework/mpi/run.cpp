@@ -2,6 +2,7 @@
 
 #include "framework/mpi/attached.hpp"
 #include "framework/process/calls.hpp"
+#include "framework/process/layer.hpp"
 
 #include <cstring>
 #include <fmt/format.h>
@@ -19,6 +20,12 @@ template <class Entry> Entry const* entry_of(planned_case const& planned, catalo
     for (std::size_t a = 0; a < planned.values.size(); ++a)
         if (planned.test->axes[a].axis == &axis) return &axis.at(planned.values[a]);
     return nullptr;
+}
+
+// To the layer that records: a program that is made of the case checks the same.
+void tell(MPI_Status const& status, char const* field, long expected) {
+    if (recorded)
+        tell_layer({.event = "status", .memory = &status, .text = fmt::format("{} {}", field, expected).c_str()});
 }
 
 } // namespace
@@ -207,6 +214,7 @@ void test_run::needs_procedure(char const* name) {
 }
 
 status_check& status_check::source(int expected) {
+    tell(status_, "source", expected);
     if (status_.MPI_SOURCE != expected)
         mpi_.check(false, finding::source,
                    fmt::format("status.MPI_SOURCE is {}, expected {}", status_.MPI_SOURCE, expected), where_);
@@ -214,6 +222,7 @@ status_check& status_check::source(int expected) {
 }
 
 status_check& status_check::tag(int expected) {
+    tell(status_, "tag", expected);
     if (status_.MPI_TAG != expected)
         mpi_.check(false, finding::tag, fmt::format("status.MPI_TAG is {}, expected {}", status_.MPI_TAG, expected),
                    where_);
@@ -225,7 +234,9 @@ status_check& status_check::count(std::size_t expected) { return count(expected,
 status_check& status_check::count(std::size_t expected, MPI_Datatype type, std::size_t size_of_one) {
     // A datatype of no size: zero bytes are zero copies of it (section 3.2.5).
     auto const copies = size_of_one == 0 ? 0 : static_cast<int>(expected);
-    calls_of_the_framework const then_as_before; // what is checked next is about the call that gave the status
+    tell(status_, "bytes", static_cast<long>(expected * size_of_one));
+    calls_of_the_framework const then_as_before;
+    unrecorded const own; // what is checked next is about the call that gave the status
     int got = -1;
     mpi_.ok(MPI_Get_count(&status_, type, &got), where_);
     if (got != copies)
@@ -237,7 +248,9 @@ status_check& status_check::count(std::size_t expected, MPI_Datatype type, std::
 }
 
 status_check& status_check::not_cancelled() {
+    tell(status_, "cancelled", 0);
     calls_of_the_framework const then_as_before;
+    unrecorded const own;
     int flag = -1;
     mpi_.ok(MPI_Test_cancelled(&status_, &flag), where_);
     if (flag != 0)
@@ -248,6 +261,7 @@ status_check& status_check::not_cancelled() {
 
 status_check& status_check::error_untouched(requirement rests_on) {
     auto const before = poisoned_status().MPI_ERROR;
+    tell(status_, "error", before);
     if (status_.MPI_ERROR != before)
         mpi_.check(rests_on, false, finding::error,
                    fmt::format("status.MPI_ERROR was set to {} by a call that returned MPI_SUCCESS", status_.MPI_ERROR),
@@ -257,7 +271,9 @@ status_check& status_check::error_untouched(requirement rests_on) {
 
 status_check& status_check::empty() {
     source(MPI_ANY_SOURCE).tag(MPI_ANY_TAG).not_cancelled();
+    tell(status_, "bytes", 0);
     calls_of_the_framework const then_as_before;
+    unrecorded const own;
     int got = -1;
     mpi_.ok(MPI_Get_count(&status_, MPI_BYTE, &got), where_);
     if (got != 0)

@@ -1,0 +1,16 @@
+#include "recording/recording.hpp"
+
+#include <mpi.h>
+
+using namespace assay_recording;
+
+#define PROCEDURE(name, parameters, arguments)                                                                         \
+    extern "C" int name parameters {                                                                                   \
+        static auto const next = reinterpret_cast<decltype(&P##name)>(next_procedure(#name));                          \
+        if (!wanted()) return next arguments;                                                                          \
+        static procedure const about(#name, #parameters);                                                              \
+        auto const words = words_of arguments;                                                                         \
+        call recorded(about, words.data());                                                                            \
+        return recorded.returned(next arguments);                                                                      \
+    }
+#include "procedures.inc"
