@@ -33,6 +33,7 @@ KEYS = (
     "damages",
     "reason",
     "link",
+    "tracker",
 )
 FLAGS = ("sometimes", "seldom", "damages")
 _CASE_GLOB = re.compile(r"[a-z0-9_.+=/*?\[\]!{,}-]+")
@@ -61,6 +62,7 @@ class Entry:
     why: str = ""  # why that is chance
     seldom: bool = False  # it nearly always passes: nobody prepares for its failure; implies `sometimes`
     damages: bool = False  # the process may be damaged afterwards, so that later cases fail
+    tracker: str = ""  # issues of the library's tracker (links), or "none found" and the date of the search
     ours: bool = False  # it came with Assay: nobody asked for it, so that a glob without a case is no news
 
     def explains(self, signature: Signature, status: str, beside: Sequence[Signature] = ()) -> bool:
@@ -162,6 +164,11 @@ def _entries(where: str, table: Any) -> list[Entry]:
         raise WrongUse(f"{where}: transport {table['transport']!r} has braces that do not pair up")
     if re.match(r"(?!https?://)[a-zA-Z][a-zA-Z0-9+.-]*:", table["link"]):
         raise WrongUse(f"{where}: link {table['link']!r} is neither http(s)://… nor the path of a reproducer")
+    tracker = table.get("tracker", "none found 2026-11-30")
+    if not re.fullmatch(r"https?://\S+( https?://\S+)*|none found \d{4}-\d\d-\d\d", tracker):
+        raise WrongUse(
+            f'{where}: tracker {tracker!r} is neither links nor, with the date of the search, "none found 2026-11-30"'
+        )
     version = table.get("version", "")
     try:
         SpecifierSet(version)

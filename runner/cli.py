@@ -491,6 +491,50 @@ def compare(old: str, new: str, as_json: bool, as_markdown: bool) -> int:
 
 
 @assay.command()
+@click.argument("directory", metavar="[DIR]", default="assay-out/latest")
+@click.option("--defect", type=click.IntRange(1), metavar="N", help="Only the N-th suspected defect. Default: all.")
+@click.option("--case", metavar="NAME", help="Only what this case of the run shows.")
+@click.option("--c", "program", is_flag=True, help="Write a C program that shows it, and try it here.")
+@click.option("--since", is_flag=True, help="Find the released version that brought it, or mended it.")
+@click.option("--report", is_flag=True, help="Write report.md for a tracker, and a draft entry for known/. With --c.")
+@click.option("--with-known", is_flag=True, help="Also what known failures explain already.")
+@click.option("--against", multiple=True, metavar="SPEC", help="Libraries that may say what is right. With --c.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON array.")
+def explain(directory: str, as_json: bool, against: Sequence[str], report: bool, **given: Any) -> int:
+    """For each suspected defect of a run: the smallest case that fails so, and which values matter.
+
+    Candidates are run on the library of the run. What was found goes to the folder `explained` of the run. The search
+    ends by itself: it takes at most 600 cases, 60 launches and 4 minutes for each defect.
+    """
+    from runner.commands.explain import Wish
+    from runner.commands.explain import explain as command
+
+    wish = Wish(**{**given, "program": given["program"] or report}, report=report, against=comma_list(against))
+    found = command(_run_folder(directory), wish, _terminal())
+    if as_json:
+        print(json.dumps([one.record() for one in found], indent=1))
+    return 0
+
+
+@assay.command()
+@target_options
+@click.option("--case", metavar="NAME", help="The case that fails; the suite is built for each version.")
+@click.option("--program", metavar="FILE", help="Instead: a reproducer, as in known/reproducers. No suite is built.")
+@click.option("--seed", default=1, metavar="N", type=click.IntRange(0, 2**64 - 1), help="Default: 1.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def bisect(as_json: bool, case: str | None, program: str | None, **given: Any) -> int:
+    """Find the released version that brought a defect, or mended it.
+
+    --mpi mpich@3.4.3..5.0.2 takes the versions between these that the package index has; several libraries, oldest
+    first, are taken as they are (path:OLD,path:NEW). The ends are tried first. Where something changed more than once,
+    one change is found.
+    """
+    from runner.commands.bisect import start
+
+    return start(given, case, program, _terminal(), as_json)
+
+
+@assay.command()
 @click.option("--json", "as_json", is_flag=True, help="One JSON array.")
 def doctor(as_json: bool) -> int:
     """Say what is there, what is missing and what to do."""

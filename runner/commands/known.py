@@ -192,7 +192,12 @@ def compile_for(library: targets.Library, made: Recipe) -> tuple[Path | None, Ou
     return None, Outcome(BROKEN, f"does not compile: {first_error(done.stderr)}")
 
 
-def try_on(library: targets.Library, made: Recipe, stop: threading.Event | None = None) -> Outcome:
+def try_on(
+    library: targets.Library,
+    made: Recipe,
+    stop: threading.Event | None = None,
+    wishes: launching.LaunchWishes | None = None,
+) -> Outcome:
     """Build and run a reproducer with a library, until a run says BUG; ends early once `stop` is set."""
     if made.framework != (library.native.name if library.native else ""):
         return Outcome(NOT_APPLICABLE, f"is about {NATIVE[made.framework].framework if made.framework else 'MPI'}")
@@ -201,7 +206,7 @@ def try_on(library: targets.Library, made: Recipe, stop: threading.Event | None 
         assert outcome
         return outcome
     try:
-        target = launching.make_target(library, made.np, program, launching.LaunchWishes(), made.transport)
+        target = launching.make_target(library, made.np, program, wishes or launching.LaunchWishes(), made.transport)
     except WrongUse as error:
         return Outcome(NOT_APPLICABLE, str(error))
     begin = time.monotonic()

@@ -212,7 +212,7 @@ def _no_such_wheel(wheel: str, family: str, version: str, errors: str) -> None:
             f"--mpi {family}@{version}: the package index {index or 'https://pypi.org/simple'} cannot be reached "
             f"({why}); check the network, or name another index in PIP_INDEX_URL"
         )
-    versions = _versions(wheel)
+    versions = versions_of_wheel(wheel)
     if versions and version not in versions:
         near = get_close_matches(version, versions, n=1)
         hint = f"did you mean {family}@{near[0]}? " if near else ""
@@ -222,11 +222,18 @@ def _no_such_wheel(wheel: str, family: str, version: str, errors: str) -> None:
 
 
 def _others(wheel: str, family: str) -> str:
-    versions = _versions(wheel)
+    versions = versions_of_wheel(wheel)
     return f"; try {family}@{versions[0]}" if versions else ""
 
 
-def _versions(wheel: str) -> list[str]:
+def versions(family: str) -> list[str]:
+    """The versions of a family that the package index has for this machine. Raises CannotRun when it has none."""
+    if not (found := versions_of_wheel(known()[family]["wheel"])):
+        raise CannotRun(f"{family}: the package index cannot be asked which versions there are")
+    return found
+
+
+def versions_of_wheel(wheel: str) -> list[str]:
     """The versions that the package index has for this machine, newest first; empty if it cannot be asked."""
     found = re.search(r"^Available versions: (.*)$", _pip("index", "versions", wheel).stdout, re.MULTILINE)
     return found[1].split(", ") if found else []
