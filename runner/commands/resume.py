@@ -36,11 +36,9 @@ def resume(out: Path, console: Console) -> int:
     session.started = str(record.get("started") or session.started)
     session.seconds_before = float(record.get("seconds") or 0.0)
     session.warnings = warnings
-    try:
-        return session.run()
-    finally:
-        if session.finished:
-            point_latest(out.resolve())
+    code = session.run()
+    point_latest(out.resolve())
+    return code
 
 
 def stopped() -> Path:

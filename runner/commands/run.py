@@ -39,12 +39,8 @@ def run(request: Request, out: Path | None, console: Console, baseline: Path | N
     ready = prepare(request, console)
     folder = _make_out(out)
     write_plans(folder, ready.targets, request.options.seed)
-    session = Session(request, folder, ready, amend, console)
-    try:
-        code = session.run()
-    finally:
-        if session.finished:
-            point_latest(folder)
+    code = Session(request, folder, ready, amend, console).run()
+    point_latest(folder)
     if baseline is None:
         return code
     from runner.commands.compare import against
@@ -81,7 +77,7 @@ def only_failed(folder: Path, given: Mapping[str, Any], chosen: Collection[str])
 
 
 def point_latest(folder: Path) -> None:
-    """Let assay-out/latest name the newest finished run there. `folder` is of a run that has just finished."""
+    """Let assay-out/latest name the newest finished run there, when `folder` is one of them."""
     base = folder.absolute().parent
     if base != BASE.absolute() or folder.name not in (found := newest(base, finished=True)):
         return

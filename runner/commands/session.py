@@ -86,7 +86,6 @@ class Session:
         self.warnings: list[str] = []
         self.machine = machine()
         self.unexpected = 0  # results of this start
-        self.finished = False
 
     def run(self) -> int:
         """Run what is left; the exit code. Raises CannotRun, and what interrupts it, after the reports are written."""
@@ -124,8 +123,8 @@ class Session:
                 ),
             ]
             self.warnings = [*failed, *self._lost(), *self.warnings]
-            self.finished = not failed and not self._left(journal)
-            failed += self._attempt(lambda: self._write(journal, finished=self.finished))
+            finished = not failed and not self._left(journal)
+            failed += self._attempt(lambda: self._write(journal, finished=finished))
             statuses = Counter(status for cases in journal.statuses.values() for status in cases.values())
         failed += self._reports()
         if failed:

@@ -67,6 +67,21 @@ def test_two_runs_of_one_build_differ_in_nothing(tmp_path: Path) -> None:
         assert not (found.added or found.gone or found.not_run or found.run_now)
 
 
+def test_what_tests_vary_among_themselves_is_no_news(tmp_path: Path) -> None:
+    chance = random.Random(7)
+    factors = {f"p2p.t{test}": chance.lognormvariate(0, 0.3) for test in range(40)}  # as on a machine that others use
+
+    def now(name: str, line: Record) -> Record:
+        return {**line, "seconds": line["seconds"] * factors[name.partition("/")[0]]}
+
+    def slower(name: str, line: Record) -> Record:
+        return {**line, "seconds": now(name, line)["seconds"] * (8 if name.startswith("p2p.t3/") else 1)}
+
+    old = a_run(tmp_path / "old", seed=1)
+    assert compared(old, a_run(tmp_path / "new", now, seed=2)).slower == []
+    assert [one.name for one in compared(old, a_run(tmp_path / "slow", slower, seed=2)).slower] == ["p2p.t3"]
+
+
 def test_twelve_planted_differences_are_found_and_nothing_else(tmp_path: Path) -> None:
     crash = {"rank": 1, "status": "crash", "signal": "SIGSEGV", "call": "MPI_Send", "in_mpi": True, "stack": ["f+0x1"]}
     died = {"status": "crash", "reason": "rank 1: SIGSEGV in MPI_Send", "ranks": [crash]}

@@ -142,6 +142,14 @@ def test_chance_is_no_reason() -> None:
     scattered = [f"p2p.a/x={x}/y={x * 7 % 20}" for x in range(0, 20, 3)]  # 7 of 400, on 7 of 20 values of each axis
     (region,) = Table(ran).regions(scattered)
     assert region.conditions == () and (region.failed, region.ran) == (7, 400)
+    ran = [f"p2p.a/x={x}/y={y}" for x in range(4) for y in range(20)]
+    alike = [f"p2p.a/x=0/y={y}" for y in (3, 9, 14)]  # with 1 chance in 16 three cases have one of four values
+    (region,) = Table(ran).regions(alike)
+    assert region.conditions == () and (region.failed, region.ran) == (3, 80)
+    (region,) = Table(ran).regions([*alike, "p2p.a/x=0/y=15"])  # with 1 in 64; with another, 1 in 256
+    assert region.conditions == ()
+    (region,) = Table(ran).regions([*alike, "p2p.a/x=0/y=15", "p2p.a/x=0/y=16"])
+    assert [str(one) for one in region.conditions] == ["x=0"]
 
 
 def test_targets_are_one_defect_and_known_failures_none(tmp_path: Path) -> None:

@@ -154,7 +154,7 @@ def test_slow_is_not_stuck(tmp_path: Path, kind: str) -> None:
 
 def test_the_user_says_how_long_a_case_may_take(tmp_path: Path) -> None:
     faults = {"cases": {SICK: {"kind": "burn"}}}  # 0.7 s of CPU time
-    short = run(tmp_path / "short", PLAN, faults, patience=Patience(), options=Options(case_timeout=0.05))
+    short = run(tmp_path / "short", PLAN, faults, patience=Patience(), options=Options(case_timeout=0.3))
     assert short.failed() == {SICK: ("timeout", [1])} and "no end after 0." in short.line(SICK)["reason"]
     assert run(tmp_path / "long", PLAN, faults, options=Options(case_timeout=30.0)).failed() == {}
     assert SICK in run(tmp_path / "usual", PLAN, faults).failed()
