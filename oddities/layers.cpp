@@ -54,6 +54,16 @@ void begin() {
 
 } // namespace
 
+// At once, since a process may be killed later; in one write, since others have the file open, too.
+void note_tried(setting& of) {
+    char const* const path = std::getenv("ASSAY_ODD_TRIED");
+    if (of.tried.exchange(true) || path == nullptr) return;
+    std::string const text = std::string(names[static_cast<std::size_t>(&of - settings.data())]) + '\n';
+    int const file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    if (file < 0 || write(file, text.data(), text.size()) < 0) std::perror(path);
+    if (file >= 0) close(file);
+}
+
 definition::definition(oddity which, void (*add_layers)()) {
     auto const index = static_cast<std::size_t>(which);
     defined[index] = true;
@@ -65,19 +75,6 @@ definition::definition(oddity which, void (*add_layers)()) {
 // A layer that is never passed over only prepares what others do.
 static void print_changed(setting const* of, char const* procedure) {
     if (of != nullptr) std::printf("%s %s\n", names[static_cast<std::size_t>(of - settings.data())].data(), procedure);
-}
-
-// ASSAY_ODD_TRIED=FILE: the names of the oddities that were tried, one a line, at the end of this file when the process ends.
-[[gnu::destructor]] static void note_tried() {
-    char const* const path = std::getenv("ASSAY_ODD_TRIED");
-    std::string text;
-    for (std::size_t i = 0; i < names.size(); ++i)
-        if (settings[i].tried.load(std::memory_order_relaxed)) text.append(names[i]).push_back('\n');
-    if (path == nullptr || text.empty()) return;
-    // One write for all: several processes share the file.
-    int const file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-    if (file < 0 || write(file, text.data(), text.size()) < 0) std::perror(path);
-    if (file >= 0) close(file);
 }
 
 // At the first call of a procedure: finds what comes after this library in the order of loading, that of another preloaded

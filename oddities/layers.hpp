@@ -26,6 +26,9 @@ struct setting {
     std::atomic<bool> tried{false}; // a procedure that it changes was called while it was on
 };
 
+// Appends its name to the file that ASSAY_ODD_TRIED names, once in a process.
+void note_tried(setting& of);
+
 // Registers an oddity of the catalogue; `add_layers` is called at once.
 struct definition {
     definition(oddity which, void (*add_layers)());
@@ -62,7 +65,7 @@ template <class R, class... A> struct stack<R(A...)> : any_stack {
             auto const* next = below;
             while (next != nullptr && next->of != nullptr && !next->of->on) next = next->below;
             if (next != nullptr) {
-                if (next->of != nullptr) next->of->tried.store(true, std::memory_order_relaxed);
+                if (next->of != nullptr && !next->of->tried.load(std::memory_order_relaxed)) note_tried(*next->of);
                 return next->what(*next, whole, a...);
             }
             return reinterpret_cast<R (*)(A...)>(whole.library)(a...);

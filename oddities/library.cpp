@@ -35,9 +35,18 @@ int limited(int level) { return std::min(level, int(MPI_THREAD_FUNNELED)); }
 
 } // namespace
 
+// What follows an older version must not say that it follows a newer one: that would be untrue.
 ODDITY(version_six) {
-    after<&PMPI_Get_version, 0>([](int* version) { *version = 6; });
-    after<&PMPI_Get_version, 1>([](int* subversion) { *subversion = 0; });
+#if MPI_VERSION >= 5
+    over<&PMPI_Get_version>([](auto rest, int* version, int* subversion) {
+        int const code = rest(version, subversion);
+        if (code == MPI_SUCCESS && *version >= 5) {
+            *version = 6;
+            *subversion = 0;
+        }
+        return code;
+    });
+#endif
 }
 
 ODDITY(library_version_long) {

@@ -143,7 +143,8 @@ ODDITY(last_first) {
 }
 
 ODDITY(one_at_a_time) {
-    static std::set<std::size_t> known; // that MPI_Request_get_status has said to be complete
+    // Those that MPI_Request_get_status has said to be complete, and those that the caller has completed.
+    static std::set<std::size_t> known;
     static auto const is_known = [](int count, MPI_Request const* list) {
         std::lock_guard const guard(lock);
         return std::any_of(list, list + std::max(count, 0), [](auto r) { return known.contains(key(r)); });
@@ -156,6 +157,10 @@ ODDITY(one_at_a_time) {
         std::lock_guard const guard(lock);
         if (request != MPI_REQUEST_NULL) known.insert(key(request));
     };
+    over<&PMPI_Grequest_complete>([](auto rest, MPI_Request request) {
+        remember_known(request);
+        return rest(request);
+    });
     over<&PMPI_Request_get_status>([](auto rest, MPI_Request request, int* flag, MPI_Status* status) {
         int const code = rest(request, flag, status);
         if (*flag != 0) remember_known(request);

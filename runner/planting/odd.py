@@ -152,8 +152,11 @@ def run(
     session = OddSession(request, out, note)
     cases = session.cases(request.tier, request.np)
     outcomes: list[Outcome] = []
+    changed = session.procedures()
+    for one in [one for one in oddities if one.name not in changed]:
+        oddities.remove(one)
+        note(f"{one.name} is not tried: {request.mpi} has nothing that it could change")
     if not only_together:
-        changed = session.procedures()
         called, _ = procedures_of_tests(session.binary, sorted({test_of(case) for case in cases}))
         note(f"{len(oddities)} oddities, {len(cases)} cases on {request.mpi}, np {request.np}")
         for one in oddities:
@@ -171,7 +174,8 @@ def run(
         "mpi": request.mpi,
         "np": request.np,
         "seconds": round(time.monotonic() - begin, 1),
-        "ok": all(one.passed > 0 and not one.failed and (request.suite or not one.not_tried) for one in outcomes),
+        "ok": bool(outcomes)
+        and all(one.passed > 0 and not one.failed and (request.suite or not one.not_tried) for one in outcomes),
         "oddities": [_record(one) for one in outcomes],
     }
     write_file(out / "odd.json", lambda file: file.write(json.dumps(found, indent=1) + "\n"))
