@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from runner.explaining.recording import Argument, Call, Event, Expected, Finding, Memory, Recording
-from runner.explaining.vocabulary import ASKS, HANDLES, POLLS, symbol
+from runner.explaining.vocabulary import ASKS, HANDLES, POLLS, SETS_HANDLER, symbol
 
 NOT = "!"  # before a value that an answer must not have, where nothing says which it must have
 Answer = tuple[str, str, int]  # parameter ("": the code that the call returned), part of it, index in an array
@@ -20,8 +20,7 @@ class Answers:
         self.events = _polled(right.events)
         self.seen = _seen(_polled(wrong.events), self.events)  # index of an event → the same of the wrong library
         self.claims: dict[tuple[int, str, str, int], int | str] = {}  # what is right, by call and answer
-        self._told = _told(self.events) if right is wrong else {}  # call → the findings that follow it
-        self._claimed_by: set[str] = set()  # findings that stand for an answer already
+        self._told = _told(self.events, right) if right is wrong else {}  # what findings say of answers, by call
         self._compared: dict[int, list[Answer]] = {}
         self._of_statuses = _of_statuses(self.events, right.sizes.get("MPI_Status", 24))
 
@@ -78,14 +77,9 @@ class Answers:
 
     def _claimed(self, call: Call) -> list[Answer]:
         """The same where there is only the wrong library: what findings say of the answers of this call."""
-        found: list[Answer] = []
-        for text in self._told.get(id(call), ()):
-            place, right = _claim(text, call, lambda name, value: str(symbol(name, value, self.right)))
-            if place is not None and place not in found and text not in self._claimed_by:
-                self._claimed_by.add(text)
-                found.append(place)
-                self.claims[(id(call), *place)] = right
-        return found
+        found = self._told.get(id(call), [])
+        self.claims.update({(id(call), *place): right for place, right in found})
+        return list(dict.fromkeys(place for place, _ in found))
 
     def checked(self, one: Argument) -> bool:
         """Whether the framework itself says what this buffer has to hold."""
@@ -125,7 +119,9 @@ class Answers:
             if not isinstance(event, Call):
                 continue
             made = {(one.type, value) for one in event.arguments for value in one.values_after if one.type in HANDLES}
-            if ASKS.match(event.name) and not made & needed and not self.differences(event, self.seen.get(k)):
+            seen = self.seen.get(k)
+            died = isinstance(seen, Call) and seen.code is None  # in this call
+            if ASKS.match(event.name) and not (died or made & needed or self.differences(event, seen)):
                 unused.add(k)
                 continue
             needed |= {
@@ -161,6 +157,7 @@ def _status_at(call: Call, address: int, size: int) -> tuple[str, int] | None:
     return None
 
 
+_OF_CLASS = re.compile(r"\bclass (\d+), expected (MPI_ERR_\w+|MPI_SUCCESS)")
 _SAYS = re.compile(
     r"(?:gives?|is|are|says?|was set to|returned|became)\s(?:\w+\s)?(-?\d+|MPI_\w+)\b.*?"
     r"expected (?:\w+ )?(-?\d+|MPI_\w+)"
@@ -172,6 +169,10 @@ def _claim(text: str, call: Call, symbol: Callable[[str, int], str]) -> tuple[tu
     text = text.split("\n")[0]
     if text.startswith(f"{call.name} returned ") and call.code:
         return ("", "", 0), "MPI_SUCCESS"
+    if of_class := _OF_CLASS.search(text):
+        fits = int(of_class[1]) == (call.error_class if call.code else 0)
+        about = fits and not ASKS.match(call.name) and not SETS_HANDLER.match(call.name)
+        return (("", "", 0), of_class[2]) if about else (None, 0)
     named = re.findall(r"\bMPI_[A-Z][a-z]\w*", text)
     if named and call.name not in named:
         return None, 0
@@ -196,16 +197,19 @@ def _claim(text: str, call: Call, symbol: Callable[[str, int], str]) -> tuple[tu
     return None, 0
 
 
-def _told(events: Sequence[Event]) -> dict[int, list[str]]:
-    """The findings that follow each call, before the next call that is no question."""
-    found: dict[int, list[str]] = {}
-    last: list[Call] = []  # a call and the questions after it
+def _told(events: Sequence[Event], right: Recording) -> dict[int, list[tuple[Answer, int | str]]]:
+    """For each call the answers that findings are about, and what is right. A finding is about the latest that fits."""
+    found: dict[int, list[tuple[Answer, int | str]]] = {}
+    last: list[Call] = []
     for event in events:
         if isinstance(event, Call):
-            last = [*last, event] if last and ASKS.match(event.name) else [event]
+            last = [*last, event][-8:]
         elif isinstance(event, Finding):
-            for call in last:
-                found.setdefault(id(call), []).append(event.text)
+            for call in reversed(last):
+                place, value = _claim(event.text, call, lambda name, number: str(symbol(name, number, right)))
+                if place is not None:
+                    found.setdefault(id(call), []).append((place, value))
+                    break
     return found
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from runner.explaining.answers import NOT, Answers
 from runner.explaining.blocks import Block, find_blocks
-from runner.explaining.recording import Argument, Call, Event, Memory, Recording
+from runner.explaining.recording import Argument, Call, Event, Finding, Memory, Recording
 from runner.explaining.vocabulary import (
     ASKS,
     CONSUMES,
@@ -49,7 +49,7 @@ class Writer:
         self.events, self.seen = self.answers.events, self.answers.seen
         self.errors_matter = any(
             (call.code or 0) != 0 for call in [*right.calls, *wrong.calls] if not ASKS.match(call.name)
-        )
+        ) or any(isinstance(event, Finding) and "expected MPI_ERR_" in event.text for event in wrong.events)
         self.blocks = find_blocks(self.events)
         self._name_blocks(self.blocks)
         self.blamed = self.answers.blamed()
@@ -183,18 +183,24 @@ class Writer:
             parts += self._argument(call, one, differences, before, outs)
         parts.append(")")
         statement = tuple(parts)
-        polled = POLLS.match(call.name) and (flag := call.argument("flag", "outcount")) and call.code == 0
+        flag = call.argument("flag", "outcount")
+        polled = POLLS.match(call.name) and flag
         self.made.statements += before
         if ("", "", 0) in differences:
             expected = str(self.answers.claims.get((id(call), "", "", 0), self.answers.class_of(call, self.right)))
             if expected == "MPI_SUCCESS":
                 self._check(after, f"code of {call.name}", "{}", expected, statement)
                 statement = ()
+                if polled and flag:  # it may be the answer to a later question that is wrong
+                    after[-1] = (
+                        f"for ({(name := outs.get(flag.name, flag.name))} = 0; !{name} && !broken;) ",
+                        *after[-1],
+                    )
             else:
                 self.made.declared["error_class"] = ("int", 0)
                 statement = ("MPI_Error_class(", *statement, ", &error_class);")
                 self._check(after, f"error class of {call.name}", "error_class", expected)
-        elif polled and flag and any(flag.values_after) and not self._at_once(call):
+        elif polled and flag and call.code == 0 and any(flag.values_after) and not self._at_once(call):
             name = outs.get(flag.name, flag.name)
             statement = (f"for ({name} = 0; {name} == 0;) ", *statement, ";")
         else:

@@ -243,3 +243,14 @@ def test_a_program_of_a_call_that_never_returned(tmp_path: Path) -> None:
     header = Header("MPICH 9: SIGSEGV in MPI_Wait", [], "", "", "./assay run", 2, "MPI_Wait")
     text = write(right, wrong, header, "mpich_x")
     assert "BUG: the process ends in MPI_Wait" in text and "alarm(10)" in text and "&status" in text
+
+
+def test_a_program_where_only_the_wrong_library_was_recorded(tmp_path: Path) -> None:
+    lines = recording(1, bytes((7 + k) % 160 for k in range(68)).hex(), -2)
+    said = {"event": "finding", "text": "a receive of the wrong type gives class 0, expected MPI_ERR_TYPE (3)"}
+    ranks = [recording(0, "", 0), [*lines[:7], said, *lines[7:]]]
+    wrong = written(tmp_path / "wrong", ranks)
+    text = write(wrong, wrong, Header("MPICH 9: source", [], "", "", "./assay run", 2), "mpich_x")
+    assert 'expect("MPI_SOURCE in the status of MPI_Wait", status.MPI_SOURCE, 0);' in text
+    assert 'expect("error class of MPI_Wait", error_class, MPI_ERR_TYPE);' in text
+    assert "MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);" in text
