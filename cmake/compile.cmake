@@ -28,3 +28,8 @@ if(ASSAY_COVERAGE)
   add_compile_options(--coverage)
   add_link_options(--coverage)
 endif()
+
+# A build for each library is short where little is optimized but what looks at each byte of the data.
+function(assay_short_build target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()

@@ -23,10 +23,6 @@ add_library(framework-plain OBJECT ${FRAMEWORK_PLAIN})
 target_include_directories(framework-plain PUBLIC ${ASSAY_ROOT})
 target_link_libraries(framework-plain PUBLIC framework-needs)
 
-# A build for each library is short where little is optimized but what looks at each byte of the data.
-function(assay_short_build target)
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
-endfunction()
 assay_short_build(framework-plain)
 set_source_files_properties(
   ${ASSAY_ROOT}/framework/check/buffer.cpp ${ASSAY_ROOT}/framework/check/data.cpp ${ASSAY_ROOT}/framework/check/layout.cpp

@@ -15,6 +15,10 @@ function(assay_native_program suite include libraries)
   target_include_directories(assay-${suite} PRIVATE ${ASSAY_ROOT} ${CMAKE_BINARY_DIR}/generated)
   target_include_directories(assay-${suite} SYSTEM PRIVATE ${include})
   target_link_libraries(assay-${suite} PRIVATE framework-plain ${libraries})
+  # For the suite only: its files include this by themselves, too (tests/python/test_layout.py).
+  target_precompile_headers(assay-${suite} PRIVATE <framework/native/run.hpp>)
+  file(GLOB framework CONFIGURE_DEPENDS ${ASSAY_ROOT}/framework/native/*.cpp)
+  set_source_files_properties(${framework} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
   # Exported symbols: names in stacks.
   target_link_options(assay-${suite} PRIVATE -rdynamic)
   set_target_properties(assay-${suite} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})

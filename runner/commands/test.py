@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -27,6 +29,7 @@ from rich.text import Text
 
 from runner.libraries import build, targets
 from runner.libraries.build import REPO
+from runner.libraries.native import NATIVE
 from runner.model import CannotRun, WrongUse
 from runner.planning.plan import must_be_one_of
 
@@ -36,6 +39,8 @@ TIDY = "clang-tidy-16"  # Debian's clang-tidy is 14, which does not know std::so
 TIDY_SECONDS = 300.0  # of CPU, after which clang-tidy takes up no further file
 RECENT = 30  # commits whose files clang-tidy looks at first
 ROTATION = 40  # files that clang-tidy looks at in this time: the next commit's run goes on after them
+# In a command of a compiler, with the name of what is compiled.
+PRECOMPILED = re.compile(r"-Winvalid-pch -include \S+/([^/]+)\.dir/cmake_pch\.hxx")
 SLOWEST = 10  # tests that are named at the end, with their time
 
 
@@ -86,7 +91,7 @@ def clang_format(log: IO[str]) -> str:
 
 def unit(log: IO[str]) -> str:
     """C++ unit tests."""
-    folder = _debug_build(log)
+    folder = _build(log)
     # Most of them wait for timers of transports.
     words = ("--parallel", "4", "--output-on-failure", "--no-tests=error", "--timeout", "600")
     _must(log, "ctest", "--test-dir", str(folder), *words, "--output-junit", str(_junit(log)))
@@ -105,8 +110,9 @@ def browser(log: IO[str]) -> str:
 
 def e2e(log: IO[str]) -> str:
     """Real ranks: containment of 40 culprits among 2,000 cases, bad input, Keller's tables."""
-    _debug_build(log)
-    return _pytest(log, "tests/e2e")
+    _build(log)
+    # Ranks that wait leave the cores to another test.
+    return _pytest(log, "-n", "2", "--dist", "loadgroup", "tests/e2e")
 
 
 def smoke(log: IO[str]) -> str:
@@ -138,7 +144,7 @@ def clang_tidy(log: IO[str]) -> str:
     """Static analysis of C++: what changed last, then others in turn. What was found good is not looked at again."""
     if shutil.which(TIDY) is None:
         raise Failed(f"{TIDY} is not installed; `assay doctor` says what to do")
-    database = _debug_build(log)
+    database = _without_precompiled_headers(_build(log), *_native_builds(log))
     headers = hashlib.sha256()
     for name in [".clang-tidy", *_sources(".hpp", ".h")]:
         headers.update((REPO / name).read_bytes())
@@ -160,7 +166,7 @@ def clang_tidy(log: IO[str]) -> str:
             return None
         with tempfile.TemporaryFile("w+") as output:
             process = subprocess.Popen(
-                [TIDY, "-p", str(database), "--quiet", name], cwd=REPO, stdout=output, stderr=subprocess.STDOUT
+                [TIDY, "-p", str(database.parent), "--quiet", name], cwd=REPO, stdout=output, stderr=subprocess.STDOUT
             )
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
@@ -182,12 +188,21 @@ def clang_tidy(log: IO[str]) -> str:
     return f"{len(todo) - late} files looked at" + (f", {late} left for the next time" if late else "")
 
 
+def everything(log: IO[str]) -> str:
+    """What the other steps use: the suite, faults, oddities, transports, suites without MPI, our own tests."""
+    _build(log)
+    _native_builds(log)
+    build.transports(note=_into(log))
+    return ""
+
+
 STEPS = (
     Step("ruff", "lint and format of Python", ruff),
     Step("mypy", "types of Python", mypy),
     Step("clang-format", "format of C and C++", clang_format),
     Step("asan-build", "the suite compiles with sanitizers", sanitized_build, aside=True),
     Step("clang-tidy", "static analysis of C++", clang_tidy, aside=True),
+    Step("build", "everything compiles that the other steps use", everything),
     Step("unit", "C++ unit tests", unit),
     Step("python", "Python unit tests, with fake ranks", python),
     Step("browser", "the report in a browser", browser),
@@ -291,9 +306,31 @@ def _into(log: IO[str]) -> build.Note:
     return lambda text: print(text, file=log)
 
 
-def _debug_build(log: IO[str]) -> Path:
+def _build(log: IO[str]) -> Path:
+    """The one build that the steps share: what runs use, and the tests of ourselves."""
     library = targets.resolve(targets.known()["default"])
-    return build.build(library, "debug", {"ASSAY_TESTS": "ON"}, note=_into(log))
+    return build.build(library, options={"ASSAY_TESTS": "ON"}, note=_into(log))
+
+
+def _native_builds(log: IO[str]) -> list[Path]:
+    """The builds of suites that need no MPI library."""
+    return [build.build(targets.resolve(name), note=_into(log)) for name in NATIVE]
+
+
+def _without_precompiled_headers(*folders: Path) -> Path:
+    """A database for clang, which cannot read those of GCC; so it also notices where a file lacks an #include."""
+    commands = [entry for folder in folders for entry in json.loads((folder / "compile_commands.json").read_text())]
+    for entry in commands:
+        entry["command"] = PRECOMPILED.sub(_include_of, entry["command"])
+    database = REPO / "build" / "clang-tidy" / "compile_commands.json"
+    database.parent.mkdir(parents=True, exist_ok=True)
+    database.write_text(json.dumps(commands))
+    return database
+
+
+def _include_of(precompiled: re.Match[str]) -> str:
+    """What of the precompiled headers of a target its files do not include by themselves (CMakeLists.txt)."""
+    return "-include mpi_calls.hpp" if precompiled[1] in ("assay-suites", "assay-tests") else ""
 
 
 def _pytest(log: IO[str], *words: str) -> str:

@@ -3,6 +3,7 @@
 #include "framework/mpi/run.hpp"
 #include "framework/process/erroneous.hpp"
 
+#include <algorithm>
 #include <array>
 #include <fmt/format.h>
 #include <numeric>

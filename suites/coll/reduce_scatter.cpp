@@ -2,6 +2,8 @@
 #include "suites/coll/algorithm.hpp"
 #include "suites/coll/operation.hpp"
 
+#include <algorithm>
+
 using namespace assay;
 using namespace assay::coll;
 

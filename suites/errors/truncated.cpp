@@ -7,6 +7,7 @@
 #include "suites/p2p/completion.hpp"
 #include "suites/p2p/pair.hpp"
 
+#include <algorithm>
 #include <array>
 #include <fmt/format.h>
 

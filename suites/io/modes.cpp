@@ -2,6 +2,7 @@
 // one file opened by each process for itself.
 #include "suites/io/access.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 using namespace assay;

@@ -1,6 +1,7 @@
 // Keller: "Set Size", "Preallocate" — the size of a file and what changes it (MPI-5.0 sections 14.2.4 to 14.2.6, 14.6.10).
 #include "suites/io/file.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 using namespace assay;

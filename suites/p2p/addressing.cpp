@@ -2,6 +2,8 @@
 // section 5.1.12) or packed by hand (section 5.2).
 #include "suites/p2p/exchange.hpp"
 
+#include <algorithm>
+
 using namespace assay;
 
 namespace {

@@ -4,6 +4,7 @@
 
 #include "framework/process/erroneous.hpp"
 
+#include <algorithm>
 #include <array>
 #include <fmt/format.h>
 #include <sys/mman.h>

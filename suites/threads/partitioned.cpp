@@ -2,6 +2,7 @@
 // receiver may cut the message into different numbers of partitions.
 #include "suites/threads/threads.hpp"
 
+#include <algorithm>
 #include <sched.h>
 
 using namespace assay;

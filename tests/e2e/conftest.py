@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from e2e_help import MPI, left_running
+from e2e_help import MPI, REPO, left_running
 
 from runner.libraries import build, targets
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "alone: measures, so that no other test of tests/e2e may run at the same time")
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Workers of pytest-xdist run tests at once, but for those that are `alone`."""
+    (REPO / "build").mkdir(exist_ok=True)
+    with (REPO / "build" / "e2e.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX if item.get_closest_marker("alone") else fcntl.LOCK_SH)
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -19,10 +33,10 @@ def library() -> targets.Library:
 
 @pytest.fixture(scope="session")
 def programs(library: targets.Library) -> Path:
-    """The folder of a debug build with the tests of ourselves; ASSAY_E2E_PROGRAMS names one that is there."""
+    """The folder of a build with the tests of ourselves; ASSAY_E2E_PROGRAMS names one that is there."""
     if given := os.environ.get("ASSAY_E2E_PROGRAMS"):
         return Path(given)
-    return build.build(library, "debug", {"ASSAY_TESTS": "ON"})
+    return build.build(library, options={"ASSAY_TESTS": "ON"})
 
 
 @pytest.fixture

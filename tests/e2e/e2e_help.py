@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import time
 from collections.abc import Mapping
@@ -66,22 +67,30 @@ def left_running(folder: Path, seconds: float = 10.0) -> list[str]:
     return found
 
 
+def free_port() -> int:
+    """A port of this machine to which nobody is bound."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
 def pingpong(
     provider: str, *words: str, environment: Mapping[str, str] | None = None, kill_after: float | None = None
 ) -> str:
     """libfabric's ping-pong between two processes. What its client says; "" if both are killed."""
     env = {"PATH": "/usr/bin:/bin", "FI_PROVIDER_PATH": str(build.transports()), **(environment or {})}
     command = ["fi_pingpong", "-p", provider, "-e", "rdm", "-c", *words]
+    port = str(free_port())
 
     def start(*more: str) -> subprocess.Popen[str]:
         return subprocess.Popen([*command, *more], env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
-    server = start()
+    server = start("-B", port)
     client = None
     try:
         for _ in range(20):  # the server needs a moment to listen
             time.sleep(0.2)
-            client = start("127.0.0.1")
+            client = start("-P", port, "127.0.0.1")
             try:
                 said, _ = client.communicate(timeout=kill_after or 600)
             except subprocess.TimeoutExpired:

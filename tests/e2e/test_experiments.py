@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from e2e_help import assay
+
+pytestmark = pytest.mark.alone
 
 
 def test_stalls_show_on_the_loopback_interface() -> None:

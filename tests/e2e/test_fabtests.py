@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shutil
-import socket
 import subprocess
 import time
 from pathlib import Path
 
 import pytest
+from e2e_help import free_port
 
 from runner.libraries import build
 from runner.libraries.transports import PROVIDERS
@@ -91,12 +91,6 @@ def environment(**more: str) -> dict[str, str]:
     """Where the programs are, and the providers."""
     there = Path(shutil.which("fi_rdm_tagged_pingpong") or "").parent
     return {"PATH": f"{there}:/usr/bin:/bin", "FI_PROVIDER_PATH": str(build.transports()), **more}
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
 
 
 def listens(port: int) -> bool:

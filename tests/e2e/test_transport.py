@@ -59,6 +59,7 @@ def test_traffic_that_went_elsewhere_is_no_run(tmp_path: Path, environment: dict
     assert json.loads((tmp_path / "out" / "run.json").read_text())["finished"] is False
 
 
+@pytest.mark.alone
 def test_transports_are_timed_beside_each_other(tmp_path: Path, environment: dict[str, str]) -> None:
     done = assay(
         *("bench", "transports", "--mpi", MPI, "--rounds", "2", "--largest", "4096"),

@@ -15,7 +15,8 @@ from e2e_help import assay
 
 from runner.libraries import build, targets
 
-pytestmark = pytest.mark.usefixtures("nothing_left")
+# One group: `planted` is for all of them.
+pytestmark = [pytest.mark.usefixtures("nothing_left"), pytest.mark.xdist_group("ucx")]
 
 # Fault of faults/ucx → the tests that have to find it, with values of their axes in their order where they matter,
 # and np where it is not 2. Of each one case is run, the first of the full product over TCP.

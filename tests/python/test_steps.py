@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 from collections.abc import Callable
@@ -94,3 +95,23 @@ def test_what_changed_is_looked_at_first_and_the_rest_in_turn(monkeypatch: pytes
     begins = [steps.last_changed_first(names, ["e.cpp", "b.cpp"], commits)[2] for commits in range(4)]
     assert begins == ["a.cpp", "d.cpp", "g.cpp", "c.cpp"]
     assert steps.last_changed_first([], ["e.cpp"], 7) == []
+
+
+def test_clang_is_asked_for_no_precompiled_header(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(steps, "REPO", tmp_path)
+    commands = [
+        "c++ -O1 -Winvalid-pch -include /b/CMakeFiles/assay-suites.dir/cmake_pch.hxx -c ring.cpp",
+        "c++ -Winvalid-pch -include /b/CMakeFiles/assay-ofi.dir/cmake_pch.hxx -c rma.cpp",
+        "c++ -include mpi_calls.hpp -c engine.cpp",
+    ]
+    folders = [tmp_path / "one", tmp_path / "two"]
+    for folder, some in zip(folders, (commands[:2], commands[2:]), strict=True):
+        folder.mkdir()
+        (folder / "compile_commands.json").write_text(json.dumps([{"command": command} for command in some]))
+    database = steps._without_precompiled_headers(*folders)
+    assert database.name == "compile_commands.json"
+    assert [entry["command"] for entry in json.loads(database.read_text())] == [
+        "c++ -O1 -include mpi_calls.hpp -c ring.cpp",
+        "c++  -c rma.cpp",
+        "c++ -include mpi_calls.hpp -c engine.cpp",
+    ]
