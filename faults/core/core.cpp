@@ -62,7 +62,9 @@ bool plant_of_environment() {
 void when_planted(std::function<void()> what) { to_begin_anew().push_back(std::move(what)); }
 
 void read_environment() {
-    if (!plant_of_environment()) unknown("ASSAY_FAULT=", std::getenv("ASSAY_FAULT"));
+    if (plant_of_environment()) return;
+    auto const* name = std::getenv("ASSAY_FAULT");
+    unknown("ASSAY_FAULT=", name != nullptr ? name : "");
 }
 
 void learn_rank() { PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank); }

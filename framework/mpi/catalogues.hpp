@@ -5,6 +5,7 @@
 #include "framework/check/placement.hpp"
 #include "framework/plan/axis.hpp"
 
+#include <algorithm>
 #include <deque>
 
 namespace assay {
@@ -74,12 +75,24 @@ inline axis_use cartesian() {
 inline axis_use topologies() {
     return only(comm_axis(), [](communicator const& c) { return static_cast<bool>(c.sources); });
 }
+inline axis_use of(std::vector<std::string> names) { return named(comm_axis(), std::move(names)); }
+inline axis_use world() { return of({"world"}); } // for what knows nothing of communicators
+// For what communicators hardly change: all processes in two orders, a process alone, and two groups.
+inline axis_use few() { return of({"world", "self", "reversed", "inter_halved"}); }
+inline axis_use few_intra() { return of({"world", "self", "reversed"}); }
 } // namespace communicators
 namespace datatypes {
 inline axis_use all() { return {&type_axis()}; }
+inline axis_use of(std::vector<std::string> names) { return named(type_axis(), std::move(names)); }
 } // namespace datatypes
 namespace counts {
 inline axis_use ladder() { return {&count_ladder()}; }
+// So many elements, of those on the ladder; sizes in bytes stay out.
+inline axis_use elements(std::vector<std::size_t> numbers) {
+    return only(count_ladder(), [numbers = std::move(numbers)](count_value const& c) {
+        return c.kind == count_value::unit::elements && std::count(numbers.begin(), numbers.end(), c.n) > 0;
+    });
+}
 } // namespace counts
 namespace placements {
 inline axis_use all() { return {&placement_axis()}; }

@@ -3,6 +3,7 @@
 #include "framework/plan/names.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace assay {
 namespace {
@@ -33,6 +34,16 @@ bool axis_base::in_keller(std::size_t value) const {
     bool titled = false;
     for (std::size_t i = 0; i < size() && !titled; ++i) titled = !info(i).title.empty();
     return titled ? !info(value).title.empty() : value == 0;
+}
+
+axis_use named(axis_base const& of, std::vector<std::string> names) {
+    return {&of, [&of, names = std::move(names)](std::size_t value) {
+                // Catalogues are complete only once main has begun: whether the names exist is seen here, once per plan.
+                for (std::size_t i = 0; value == 0 && i < names.size(); ++i)
+                    if (of.value_named(names[i]) == of.size())
+                        throw std::logic_error("axis " + of.name() + " has no value " + names[i]);
+                return std::find(names.begin(), names.end(), of.name_of(value)) != names.end();
+            }};
 }
 
 } // namespace assay

@@ -78,6 +78,9 @@ template <class Axis, class Keep> axis_use only(Axis const& of, Keep keep) {
     return {&of, [&of, keep](std::size_t value) { return static_cast<bool>(keep(of.at(value))); }};
 }
 
+// The values with these names. Throws std::logic_error, when a plan is made, for a name that the axis does not have.
+axis_use named(axis_base const& of, std::vector<std::string> names);
+
 // A combination of values that makes sense. Asked only with values of its own axes, in their order.
 struct constraint {
     std::vector<axis_base const*> axes;

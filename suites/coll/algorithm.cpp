@@ -126,14 +126,8 @@ axis<int> const& algorithms() {
 axis_use algorithm_starts() {
     return only(starts(), [](start s) { return !s.large && s.how != start::polled; });
 }
-axis_use algorithm_comms() {
-    return only(comm_axis(), [](communicator const& c) {
-        return c.name == "world" || c.name == "reversed" || c.name == "inter_halved";
-    });
-}
-axis_use algorithm_types() {
-    return only(type_axis(), [](datatype const& t) { return t.name == "int" || t.name == "vector_int"; });
-}
+axis_use algorithm_comms() { return communicators::of({"world", "reversed", "inter_halved"}); }
+axis_use algorithm_types() { return datatypes::of({"int", "vector_int"}); }
 axis_use algorithm_counts() {
     return only(count_ladder(), [](count_value const& c) {
         return c.n == 0 || c.n == 1 || c.n == 7 || c.n == 1024 || c.n == 8192 || c.n == 65536;

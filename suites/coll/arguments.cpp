@@ -12,12 +12,6 @@ using namespace assay;
 
 namespace {
 
-axis_use some_comms() {
-    return only(comm_axis(), [](communicator const& c) {
-        return c.name == "world" || c.name == "reversed" || c.name == "self" || c.name == "inter_halved";
-    });
-}
-
 // ---- Operations of nothing, without buffers
 
 struct nothing {
@@ -132,7 +126,7 @@ axis<wrong> const wrongs(
 
 } // namespace
 
-ASSAY_TEST(coll, no_data, requirements{"coll.no_data"}, over(axis_use{&empty_calls}, some_comms()),
+ASSAY_TEST(coll, no_data, requirements{"coll.no_data"}, over(axis_use{&empty_calls}, communicators::few()),
            where(empty_calls, comm_axis(),
                  [](nothing const& n, communicator const& c) { return !n.intra_only || c.kind == comm_kind::intra; }),
            thread_safe{}) {
@@ -143,8 +137,7 @@ ASSAY_TEST(coll, no_data, requirements{"coll.no_data"}, over(axis_use{&empty_cal
 }
 
 ASSAY_TEST(coll, bottom, requirements{"coll.bottom"},
-           over(axis_use{&moves},
-                only(comm_axis(), [](communicator const& c) { return c.name == "world" || c.name == "reversed"; }),
+           over(axis_use{&moves}, communicators::of({"world", "reversed"}),
                 only(count_ladder(), [](count_value const& c) { return c.n == 1 || c.n == 17 || c.n == 65536; })),
            thread_safe{}) {
     static constexpr int poison = -77;
@@ -184,8 +177,7 @@ ASSAY_TEST(coll, bottom, requirements{"coll.bottom"},
 
 // Wrong use: a library need not notice, but where it does it names the right class and goes on.
 ASSAY_TEST(coll, wrong_arguments, requirements{"coll.wrong_arguments"},
-           over(axis_use{&wrongs},
-                only(comm_axis(), [](communicator const& c) { return c.name == "world" || c.name == "inter_halved"; })),
+           over(axis_use{&wrongs}, communicators::of({"world", "inter_halved"})),
            where(wrongs, comm_axis(),
                  [](wrong const& w, communicator const& c) { return w.inter == (c.kind == comm_kind::inter); }),
            thread_safe{}) {

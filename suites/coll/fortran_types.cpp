@@ -210,8 +210,7 @@ axis<call> const calls("call", {{{"allreduce", "MPI_Allreduce"}, call::allreduce
 } // namespace
 
 ASSAY_TEST(coll, fortran_types, requirements{"coll.op.fortran", "coll.op.fortran_loc", "coll.op.f90"},
-           over(axis_use{&calls}, axis_use{&types}, axis_use{&ops},
-                only(comm_axis(), [](communicator const& c) { return c.name == "world"; })),
+           over(axis_use{&calls}, axis_use{&types}, axis_use{&ops}, communicators::world()),
            where(types, ops, [](type_entry const& t, op_entry const& o) { return allowed(o, t); }), thread_safe{}) {
     auto const& t = mpi.at(types);
     auto const& o = mpi.at(ops);

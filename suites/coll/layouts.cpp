@@ -82,8 +82,7 @@ axis<int> const turns("turn", {{{"0", "process i uses description i"}, 0},
 
 ASSAY_TEST(coll, layouts, requirements{"coll.signature", "coll.type_maps"},
            over(axis_use{&moves}, axis_use{&turns}, axis_use{&starts()}, axis_use{&roots()},
-                only(comm_axis(), [](communicator const& c) { return c.name == "world" || c.name == "reversed"; }),
-                only(type_axis(), [](datatype const& t) { return t.name == "int" || t.name == "double"; }),
+                communicators::of({"world", "reversed"}), datatypes::of({"int", "double"}),
                 only(count_ladder(), [](count_value const& c) { return c.n <= 1 || c.n == 17 || c.n == 8192; })),
            thread_safe{}) {
     auto const how = mpi.at(moves);

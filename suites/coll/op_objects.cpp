@@ -90,9 +90,7 @@ ASSAY_TEST(coll, user_function,
            requirements{"coll.op.user_length", "coll.op.user_datatype", "coll.op.rank_order", "coll.op.widths",
                         "coll.op.commutative_user", "coll.op.free"},
            over(axis_use{&calls}, axis_use{&creators}, axis_use{&commutes}, axis_use{&lengths},
-                only(comm_axis(), [](communicator const& c) {
-                    return c.name == "world" || c.name == "reversed" || c.name == "self";
-                }))) {
+                communicators::few_intra())) {
     bool const commute = mpi.at(commutes);
     auto const c = mpi.at(calls);
     int const n = static_cast<int>(mpi.at(lengths)), root = mpi.size - 1;
@@ -217,8 +215,7 @@ ASSAY_TEST(coll, op_forbidden, requirements{"coll.op.forbidden"}, over(axis_use{
     mpi.check(in == before, finding::data, "the input of the operation was changed");
 }
 
-ASSAY_TEST(coll, op_commutative, requirements{"coll.op.commutative"},
-           over(only(comm_axis(), [](communicator const& c) { return c.name == "world"; })), thread_safe{}) {
+ASSAY_TEST(coll, op_commutative, requirements{"coll.op.commutative"}, over(communicators::world()), thread_safe{}) {
     named_op const all[] = {{"MPI_MAX", MPI_MAX},   {"MPI_MIN", MPI_MIN},       {"MPI_SUM", MPI_SUM},
                             {"MPI_PROD", MPI_PROD}, {"MPI_LAND", MPI_LAND},     {"MPI_BAND", MPI_BAND},
                             {"MPI_LOR", MPI_LOR},   {"MPI_BOR", MPI_BOR},       {"MPI_LXOR", MPI_LXOR},

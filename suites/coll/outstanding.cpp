@@ -161,17 +161,11 @@ void judge_all(test_run& mpi, std::list<numbered>& operations, std::vector<MPI_R
     for (auto& o : operations) o.judge();
 }
 
-axis_use plain_intra() {
-    return only(comm_axis(), [](communicator const& c) {
-        return c.name == "world" || c.name == "self" || c.name == "reversed" || c.name == "dup";
-    });
-}
+axis_use plain_intra() { return communicators::of({"world", "self", "reversed", "dup"}); }
 axis_use some_sizes() {
     return only(count_ladder(), [](count_value const& c) { return c.n == 1 || c.n == 65536; });
 }
-axis_use integers() {
-    return only(type_axis(), [](datatype const& t) { return t.name == "int"; });
-}
+axis_use integers() { return datatypes::of({"int"}); }
 
 enum class finish { waitall, reversed, waitany, waitsome, testall, testany, testsome, get_status };
 axis<finish> const finishes("finish", {{{"waitall", "MPI_Waitall"}, finish::waitall},
@@ -387,8 +381,7 @@ ASSAY_TEST(coll, two_communicators, requirements{"coll.order.communicators"},
 
 // Each process is in two of the groups of two neighbours: no order of blocking calls would do (section 6.14).
 ASSAY_TEST(coll, overlapping_groups, requirements{"coll.order.overlapping"},
-           over(only(comm_axis(), [](communicator const& c) { return c.name == "world"; }), integers(), some_sizes()),
-           needs{[](job const& j) {
+           over(communicators::world(), integers(), some_sizes()), needs{[](job const& j) {
                return j.np >= 3 ? "" : "needs at least 3 ranks; this job has " + std::to_string(j.np);
            }},
            thread_safe{}) {

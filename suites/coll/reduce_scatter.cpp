@@ -92,8 +92,7 @@ bool gets(int which, int rank, int size) {
 // Where a process gets nothing it has no receive buffer; the others may have their input there (section 6.10.2).
 ASSAY_TEST(coll, reduce_scatter_empty, requirements{"coll.reduce_scatter.empty", "coll.reduce_scatter.some_in_place"},
            over(axis_use{&givers}, axis_use{&starts()}, axis_use{&in_place_axis()},
-                only(comm_axis(), [](communicator const& c) { return c.name == "world" || c.name == "reversed"; }),
-                only(type_axis(), [](datatype const& t) { return t.name == "int"; }),
+                communicators::of({"world", "reversed"}), datatypes::of({"int"}),
                 only(count_ladder(), [](count_value const& c) { return c.n == 1 || c.n == 17 || c.n == 65536; })),
            thread_safe{}) {
     auto const which = mpi.at(givers);

@@ -47,8 +47,7 @@ ASSAY_TEST(
     over(axis_use{&algorithms()}, axis_use{&kinds},
          only(operations(), [](operation const& op) { return op.kind == op_kind::sum || op.kind == op_kind::affine; }),
          algorithm_starts(), axis_use{&in_place_axis()}, only(ignored_axis(), [](bool garbage) { return !garbage; }),
-         only(comm_axis(), [](communicator const& c) { return c.name == "world" || c.name == "reversed"; }),
-         algorithm_types(), algorithm_counts()),
+         communicators::of({"world", "reversed"}), algorithm_types(), algorithm_counts()),
     reducible()) {
     chosen_algorithm chosen(mpi, started(mpi, mpi.at(kinds) ? "exscan" : "scan"),
                             mpi.at(operations()).kind == op_kind::affine);

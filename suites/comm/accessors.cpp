@@ -49,7 +49,7 @@ ASSAY_TEST(comm, accessors,
     expect_number(mpi, remote, mpi.remote_size, "MPI_Comm_remote_size");
 }
 
-ASSAY_TEST(comm, predefined, requirements{"comm.world", "comm.self"}, over(world_only()), thread_safe{}) {
+ASSAY_TEST(comm, predefined, requirements{"comm.world", "comm.self"}, over(communicators::world()), thread_safe{}) {
     processes everybody;
     for (int process = 0; process < mpi.the_job.np; ++process) everybody.push_back(process);
     expect_communicator(mpi, MPI_COMM_WORLD, everybody, {}, "MPI_COMM_WORLD");

@@ -91,11 +91,7 @@ void expect_calls(test_run& mpi, journal const& seen, std::size_t copies, std::s
 }
 
 // Communicators that attributes are tried on: an intra- and an intercommunicator, MPI_COMM_SELF, a topology.
-axis_use kinds() {
-    return only(comm_axis(), [](communicator const& c) {
-        return c.name == "world" || c.name == "self" || c.name == "inter_halved" || c.name == "odd_even";
-    });
-}
+axis_use kinds() { return communicators::of({"world", "self", "inter_halved", "odd_even"}); }
 
 } // namespace
 
@@ -311,7 +307,7 @@ axis<failing> const failings("fails", {{{"dup", "the copy callback of MPI_Comm_d
 } // namespace
 
 ASSAY_TEST(comm, attr_callback_fails, requirements{"attr.copy.failure", "attr.delete.failure"},
-           over(axis_use{&failings}, world_only())) {
+           over(axis_use{&failings}, communicators::world())) {
     journal seen;
     int key = make_key(mpi, seen);
     MPI_Comm base = MPI_COMM_NULL, copy = MPI_COMM_NULL;
@@ -380,7 +376,7 @@ ASSAY_TEST(comm, attr_many, requirements{"attr.keyval.unique", "attr.set_get", "
 }
 
 // Keys that are none.
-ASSAY_TEST(comm, attr_invalid_key, requirements{"attr.keyval.invalid"}, over(world_only()), thread_safe{}) {
+ASSAY_TEST(comm, attr_invalid_key, requirements{"attr.keyval.invalid"}, over(communicators::world()), thread_safe{}) {
     void* value = nullptr;
     int flag = 0;
     auto const noticed = [&](int code, char const* call) {
@@ -466,7 +462,7 @@ predefined attribute_at(int i) {
 ASSAY_TEST(comm, attr_environment,
            requirements{"env.attr.present", "env.attr.tag_ub", "env.attr.io", "env.attr.wtime_is_global",
                         "env.attr.universe_size", "env.attr.lastusedcode", "env.attr.same_everywhere"},
-           over(axis_use{&attributes}, world_only()), thread_safe{}) {
+           over(axis_use{&attributes}, communicators::world()), thread_safe{}) {
     auto const [key, name, always] = attribute_at(mpi.at(attributes));
     int* value = nullptr;
     int flag = -7;
@@ -505,7 +501,7 @@ ASSAY_TEST(comm, attr_environment,
 }
 
 // The largest tag that the library names is a tag.
-ASSAY_TEST(comm, attr_tag_ub, requirements{"env.attr.tag_ub.usable"}, over(world_only()), thread_safe{}) {
+ASSAY_TEST(comm, attr_tag_ub, requirements{"env.attr.tag_ub.usable"}, over(communicators::world()), thread_safe{}) {
     int* largest = nullptr;
     int flag = 0;
     mpi.ok(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &largest, &flag));

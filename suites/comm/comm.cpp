@@ -35,15 +35,7 @@ processes group_of(test_run const& mpi, bool remote) {
 processes local_of(test_run const& mpi) { return group_of(mpi, false); }
 processes remote_of(test_run const& mpi) { return group_of(mpi, true); }
 
-axis_use world_only() {
-    return only(comm_axis(), [](communicator const& c) { return c.name == "world"; });
-}
-
-axis_use few() {
-    return only(comm_axis(), [](communicator const& c) {
-        return c.name == "world" || c.name == "reversed" || c.name == "odd_even";
-    });
-}
+axis_use few() { return communicators::of({"world", "reversed", "odd_even"}); }
 
 bool expect_number(test_run& mpi, long long got, long long expected, std::string const& what,
                    std::source_location where) {

@@ -18,7 +18,6 @@ processes local_of(test_run const& mpi);
 processes remote_of(test_run const& mpi);
 
 // The communicators that tests of objects cross: few, for what moves no data does not depend on more.
-axis_use world_only();
 axis_use few(); // all processes in order, in reverse, and subsets
 
 // Records unless the numbers agree; "<what> is 3, expected 2".

@@ -158,7 +158,7 @@ ASSAY_TEST(comm, create_group_tag, requirements{"comm.create_group.tag"}, over(f
 }
 
 // Two threads make communicators of the same group at once; tags tell the operations apart, whatever their order.
-ASSAY_TEST(comm, create_group_threads, requirements{"comm.create_group.concurrent"}, over(world_only()),
+ASSAY_TEST(comm, create_group_threads, requirements{"comm.create_group.concurrent"}, over(communicators::world()),
            own_threads{2}) {
     processes everybody = local_of(mpi), backwards = everybody;
     std::reverse(backwards.begin(), backwards.end());

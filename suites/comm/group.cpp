@@ -264,7 +264,7 @@ ASSAY_TEST(comm, group_select,
     }
 }
 
-ASSAY_TEST(comm, group_empty, requirements{"group.empty", "group.size"}, over(world_only()), thread_safe{}) {
+ASSAY_TEST(comm, group_empty, requirements{"group.empty", "group.size"}, over(communicators::world()), thread_safe{}) {
     expect_group(mpi, MPI_GROUP_EMPTY, {}, "MPI_GROUP_EMPTY");
     int result = -7;
     mpi.ok(MPI_Group_compare(MPI_GROUP_EMPTY, MPI_GROUP_EMPTY, &result));
@@ -325,7 +325,7 @@ axis<misuse> const misuses("wrong",
 } // namespace
 
 ASSAY_TEST(comm, group_misuse, requirements{"group.select.distinct", "group.select.valid", "group.range.stride_zero"},
-           over(axis_use{&misuses}, world_only()), thread_safe{}) {
+           over(axis_use{&misuses}, communicators::world()), thread_safe{}) {
     group_handle whole;
     mpi.ok(MPI_Comm_group(mpi.comm, whole.address()));
     int twice[] = {0, 0}, beyond[] = {mpi.size};

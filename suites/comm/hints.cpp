@@ -143,7 +143,7 @@ ASSAY_TEST(comm, hint_others_stay, requirements{"comm.info.others_stay", "comm.i
 
 // Hints do not pass to duplicates (since MPI-4.0): an assertion made for one communicator must not bind another.
 ASSAY_TEST(comm, hint_not_inherited, requirements{"comm.info.not_inherited"},
-           over(axis_use{&hints}, axis_use{&duplications()}, world_only()), thread_safe{}) {
+           over(axis_use{&hints}, axis_use{&duplications()}, communicators::world()), thread_safe{}) {
     if (followed_version() < 40) mpi.unsupported("before MPI-4.0 duplicates inherited hints");
     auto const given = mpi.at(hints);
     MPI_Comm base = with_hint(mpi, given, giving::set_info);

@@ -59,7 +59,7 @@ MPI_Comm make_side(test_run& mpi, grouping how, sides const& s) {
 
 ASSAY_TEST(comm, intercomm_create,
            requirements{"comm.intercomm_create", "comm.intercomm_create.leader", "comm.intercomm_create.peer"},
-           over(axis_use{&groupings}, axis_use{&leaders}, world_only()), enough_ranks(), thread_safe{}) {
+           over(axis_use{&groupings}, axis_use{&leaders}, communicators::world()), enough_ranks(), thread_safe{}) {
     auto const how = mpi.at(groupings);
     auto const s = divide(how, mpi.size, mpi.rank);
     if (s.here.empty()) return;
@@ -81,7 +81,7 @@ ASSAY_TEST(comm, intercomm_create,
 }
 
 ASSAY_TEST(comm, intercomm_create_from_empty, requirements{"comm.intercomm_create_from_groups.empty"},
-           over(world_only()), needs_procedures({"MPI_Intercomm_create_from_groups"})) {
+           over(communicators::world()), needs_procedures({"MPI_Intercomm_create_from_groups"})) {
     MPI_Comm made = MPI_COMM_WORLD;
     mpi.ok(MPI_Intercomm_create_from_groups(MPI_GROUP_EMPTY, 0, MPI_GROUP_EMPTY, 0, "assay.empty", MPI_INFO_NULL,
                                             MPI_ERRORS_RETURN, &made));
@@ -89,7 +89,7 @@ ASSAY_TEST(comm, intercomm_create_from_empty, requirements{"comm.intercomm_creat
 }
 
 ASSAY_TEST(comm, intercomm_create_from_groups, requirements{"comm.intercomm_create_from_groups"},
-           over(axis_use{&groupings}, axis_use{&leaders}, world_only()), enough_ranks(),
+           over(axis_use{&groupings}, axis_use{&leaders}, communicators::world()), enough_ranks(),
            needs_procedures({"MPI_Intercomm_create_from_groups"}), thread_safe{}) {
     auto const s = divide(mpi.at(groupings), mpi.size, mpi.rank);
     if (s.here.empty()) return;

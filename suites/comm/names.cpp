@@ -30,7 +30,8 @@ void expect_name(test_run& mpi, MPI_Comm comm, std::string const& expected, std:
 
 } // namespace
 
-ASSAY_TEST(comm, name_predefined, requirements{"name.predefined", "name.max"}, over(world_only()), thread_safe{}) {
+ASSAY_TEST(comm, name_predefined, requirements{"name.predefined", "name.max"}, over(communicators::world()),
+           thread_safe{}) {
     expect_name(mpi, MPI_COMM_WORLD, "MPI_COMM_WORLD", "MPI_COMM_WORLD");
     expect_name(mpi, MPI_COMM_SELF, "MPI_COMM_SELF", "MPI_COMM_SELF");
     if (followed_version() >= 30) // before, the standard did not say how long names may be
@@ -38,7 +39,7 @@ ASSAY_TEST(comm, name_predefined, requirements{"name.predefined", "name.max"}, o
                   fmt::format("MPI_MAX_OBJECT_NAME is {}, less than 64", MPI_MAX_OBJECT_NAME));
 }
 
-ASSAY_TEST(comm, name_null, requirements{"name.null"}, over(world_only()), thread_safe{}) {
+ASSAY_TEST(comm, name_null, requirements{"name.null"}, over(communicators::world()), thread_safe{}) {
     if (followed_version() < 41) mpi.unsupported("before MPI-4.1 MPI_COMM_NULL had no name");
     expect_name(mpi, MPI_COMM_NULL, "MPI_COMM_NULL", "MPI_COMM_NULL");
 }
@@ -65,7 +66,8 @@ ASSAY_TEST(comm, name,
     free_communicator(mpi, copy);
 }
 
-ASSAY_TEST(comm, name_longest, requirements{"name.max", "name.truncated"}, over(world_only()), thread_safe{}) {
+ASSAY_TEST(comm, name_longest, requirements{"name.max", "name.truncated"}, over(communicators::world()),
+           thread_safe{}) {
     MPI_Comm copy = MPI_COMM_NULL;
     mpi.ok(MPI_Comm_dup(mpi.comm, &copy));
     std::string longest;
@@ -93,7 +95,7 @@ ASSAY_TEST(comm, name_not_inherited, requirements{"name.not_inherited"}, over(ax
 }
 
 // A name given by MPI does not prevent another.
-ASSAY_TEST(comm, name_of_world, requirements{"name.predefined.replaced"}, over(world_only())) {
+ASSAY_TEST(comm, name_of_world, requirements{"name.predefined.replaced"}, over(communicators::world())) {
     mpi.ok(MPI_Comm_set_name(MPI_COMM_WORLD, "everybody"));
     expect_name(mpi, MPI_COMM_WORLD, "everybody", "MPI_COMM_WORLD with a name of its own");
     mpi.ok(MPI_Comm_set_name(MPI_COMM_WORLD, "MPI_COMM_WORLD"));

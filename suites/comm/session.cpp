@@ -14,7 +14,8 @@ axis<process_set> const sets("set", {{{"world", "mpi://WORLD"}, process_set::wor
 } // namespace
 
 ASSAY_TEST(comm, session_group, requirements{"group.from_session", "group.from_session.invalid"},
-           over(axis_use{&sets}, world_only()), needs_procedures({"MPI_Session_init", "MPI_Group_from_session_pset"})) {
+           over(axis_use{&sets}, communicators::world()),
+           needs_procedures({"MPI_Session_init", "MPI_Group_from_session_pset"})) {
     auto const which = mpi.at(sets);
     char const* const name = which == process_set::world  ? "mpi://WORLD"
                              : which == process_set::self ? "mpi://SELF"

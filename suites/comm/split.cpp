@@ -50,11 +50,7 @@ ASSAY_TEST(comm, split,
            requirements{"comm.split.color", "comm.split.key", "comm.split.ties", "comm.split.undefined",
                         "comm.split.inter", "comm.split.inter.one_sided"},
            over(axis_use{&colors}, axis_use{&keys},
-                only(comm_axis(),
-                     [](communicator const& c) {
-                         return c.name == "world" || c.name == "reversed" || c.name == "odd_even" ||
-                                c.name == "inter_halved" || c.name == "inter_zero_rest";
-                     })),
+                communicators::of({"world", "reversed", "odd_even", "inter_halved", "inter_zero_rest"})),
            thread_safe{}) {
     int const np = mpi.the_job.np, me = own_process();
     auto const color_of = mpi.at(colors), key_of = mpi.at(keys);

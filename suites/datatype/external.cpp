@@ -148,12 +148,7 @@ axis<external_call> const calls("call", {{{"size", "MPI_Pack_external_size"}, ex
 ASSAY_TEST(datatype, external32,
            requirements{"datatype.external.size", "datatype.external.pack", "datatype.external.unpack",
                         "datatype.external.table", "datatype.external.large", "datatype.external.position"},
-           over(axis_use{&calls}, datatypes::all(),
-                only(count_ladder(),
-                     [](count_value const& c) {
-                         return c.kind == count_value::unit::elements && (c.n == 0 || c.n == 1 || c.n == 17);
-                     }),
-                axis_use{&bindings()}),
+           over(axis_use{&calls}, datatypes::all(), counts::elements({0, 1, 17}), axis_use{&bindings()}),
            thread_safe{}) {
     packer const how{mpi.at(bindings()) == binding::large};
     auto const n = static_cast<std::int64_t>(mpi.elements);

@@ -77,11 +77,7 @@ void refuse(test_run& mpi, packer const& how) {
                    "MPI_Unpack of 4 doubles where 3 were packed");
 }
 
-auto small_counts() {
-    return only(count_ladder(), [](count_value const& c) {
-        return c.kind == count_value::unit::elements && (c.n == 0 || c.n == 1 || c.n == 17);
-    });
-}
+auto small_counts() { return counts::elements({0, 1, 17}); }
 
 } // namespace
 

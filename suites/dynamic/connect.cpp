@@ -44,9 +44,7 @@ needs two_ranks() {
         [](job const& j) { return j.np >= 2 ? std::string() : std::string("needs at least 2 ranks; this job has 1"); }};
 }
 
-axis_use all_ranks() {
-    return only(comm_axis(), [](communicator const& c) { return c.name == "world" || c.name == "reversed"; });
-}
+axis_use all_ranks() { return communicators::of({"world", "reversed"}); }
 
 } // namespace
 

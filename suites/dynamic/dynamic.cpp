@@ -17,14 +17,7 @@ axis<int> const& numbers() {
     return axis;
 }
 
-axis_use few_comms() {
-    return only(comm_axis(),
-                [](communicator const& c) { return c.name == "world" || c.name == "self" || c.name == "reversed"; });
-}
-axis_use few_types() {
-    return only(type_axis(),
-                [](datatype const& t) { return t.name == "int" || t.name == "double" || t.name == "type_mix"; });
-}
+axis_use few_types() { return datatypes::of({"int", "double", "type_mix"}); }
 axis_use few_counts() {
     return only(count_ladder(), [](count_value const& c) {
         return c.kind == count_value::unit::elements ? c.n == 17

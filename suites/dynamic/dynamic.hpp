@@ -7,7 +7,6 @@ namespace assay::dynamic {
 
 axis<bool> const& roots();  // true: the last rank
 axis<int> const& numbers(); // of spawned processes
-axis_use few_comms();       // all of one size, whoever asks: spawned processes have to know it
 axis_use few_types();
 axis_use few_counts();
 

@@ -50,8 +50,8 @@ void check_self(test_run& mpi, int size, int command, std::vector<std::string> c
 ASSAY_TEST(dynamic, spawn,
            requirements{"dynamic.spawn", "dynamic.spawn.order", "dynamic.errcodes", "dynamic.get_parent",
                         "dynamic.appnum", "dynamic.disconnect", "dynamic.merge"},
-           over(axis_use{&sequels}, axis_use{&numbers()}, axis_use{&roots()}, axis_use{&code_arrays}, few_comms(),
-                few_types(), few_counts())) {
+           over(axis_use{&sequels}, axis_use{&numbers()}, axis_use{&roots()}, axis_use{&code_arrays},
+                communicators::few_intra(), few_types(), few_counts())) {
     int const n = mpi.at(numbers()), ranks = parents(mpi);
     auto const sequel = mpi.at(sequels);
     MPI_Comm link = MPI_COMM_NULL;
@@ -102,7 +102,8 @@ ASSAY_TEST(dynamic, spawn,
     part(mpi, link);
 }
 
-ASSAY_TEST(dynamic, spawn_arguments, requirements{"dynamic.argv"}, over(axis_use{&argument_lists}, few_comms())) {
+ASSAY_TEST(dynamic, spawn_arguments, requirements{"dynamic.argv"},
+           over(axis_use{&argument_lists}, communicators::few_intra())) {
     auto const arguments = of(mpi.at(argument_lists));
     MPI_Comm link = MPI_COMM_NULL;
     if (is_child()) {
@@ -121,8 +122,8 @@ ASSAY_TEST(dynamic, spawn_arguments, requirements{"dynamic.argv"}, over(axis_use
 ASSAY_TEST(dynamic, spawn_multiple,
            requirements{"dynamic.spawn_multiple", "dynamic.errcodes", "dynamic.appnum", "dynamic.argv",
                         "dynamic.disconnect"},
-           over(axis_use{&numbers()}, axis_use{&roots()}, axis_use{&code_arrays}, few_comms(), few_types(),
-                few_counts()),
+           over(axis_use{&numbers()}, axis_use{&roots()}, axis_use{&code_arrays}, communicators::few_intra(),
+                few_types(), few_counts()),
            note{"children is the number of processes of the first command; the second has one"}) {
     int const first = mpi.at(numbers()), n = first + 1, ranks = parents(mpi);
     std::vector<std::string> const arguments[2] = {{"first"}, {"the", "second"}};
@@ -152,8 +153,8 @@ ASSAY_TEST(dynamic, spawn_multiple,
     part(mpi, link);
 }
 
-ASSAY_TEST(dynamic, universe, requirements{"dynamic.get_parent", "dynamic.universe_size"}, over(few_comms()),
-           thread_safe{}) {
+ASSAY_TEST(dynamic, universe, requirements{"dynamic.get_parent", "dynamic.universe_size"},
+           over(communicators::few_intra()), thread_safe{}) {
     MPI_Comm parent = MPI_COMM_SELF;
     mpi.ok(MPI_Comm_get_parent(&parent));
     mpi.check(parent == MPI_COMM_NULL, finding::value,

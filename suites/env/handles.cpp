@@ -144,8 +144,7 @@ ASSAY_TEST(env, freed_handle, requirements{"terms.handle.null_after_free"}, over
 
 // Messages go around a ring of all processes.
 ASSAY_TEST(env, freed_while_needed, requirements{"terms.handle.pending_after_free"},
-           over(axis_use{&pending}, axis_use{&lengths},
-                only(comm_axis(), [](communicator const& c) { return c.name == "world" || c.name == "reversed"; }))) {
+           over(axis_use{&pending}, axis_use{&lengths}, communicators::of({"world", "reversed"}))) {
     auto const what = mpi.at(pending);
     auto const right = (mpi.rank + 1) % mpi.size, left = (mpi.rank + mpi.size - 1) % mpi.size;
     std::size_t const n = mpi.at(lengths);

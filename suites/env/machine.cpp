@@ -13,7 +13,6 @@
 using namespace assay;
 
 namespace {
-bool is_world(communicator const& c) { return c.name == "world"; }
 
 // Key → value of an info.
 std::map<std::string, std::string> content(test_run& mpi, MPI_Info info) {
@@ -36,7 +35,7 @@ std::map<std::string, std::string> content(test_run& mpi, MPI_Info info) {
 
 ASSAY_TEST(env, processor_name,
            requirements{"env.processor_name", "env.processor_name.length", "env.processor_name.same"},
-           over(only(comm_axis(), is_world)), thread_safe{}) {
+           over(communicators::world()), thread_safe{}) {
     std::array<char, MPI_MAX_PROCESSOR_NAME + 16> text, again{};
     text.fill(static_cast<char>(poison_byte));
     int length = -7, same = -7;
@@ -58,7 +57,7 @@ ASSAY_TEST(env, processor_name,
 }
 
 ASSAY_TEST(env, hw_resources, requirements{"env.hw_resource_info", "env.hw_resource_info.values"},
-           over(only(comm_axis(), is_world)), needs_procedures({"MPI_Get_hw_resource_info"}), thread_safe{}) {
+           over(communicators::world()), needs_procedures({"MPI_Get_hw_resource_info"}), thread_safe{}) {
     MPI_Info info = MPI_INFO_NULL, again = MPI_INFO_NULL;
     mpi.ok(MPI_Get_hw_resource_info(&info));
     if (!mpi.check(info != MPI_INFO_NULL, finding::value, "MPI_Get_hw_resource_info gives MPI_INFO_NULL")) return;
@@ -110,7 +109,7 @@ bool has_kind(std::string const& list, std::string const& kind) {
 } // namespace
 
 ASSAY_TEST(env, alloc_kinds, requirements{"env.alloc_kinds", "env.alloc_kinds.same", "env.alloc_kinds.requested"},
-           over(only(comm_axis(), is_world)), thread_safe{}) {
+           over(communicators::world()), thread_safe{}) {
     auto const of_comm = [&mpi](MPI_Comm comm) {
         MPI_Info info = MPI_INFO_NULL;
         mpi.ok(MPI_Comm_get_info(comm, &info));

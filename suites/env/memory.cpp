@@ -75,8 +75,7 @@ ASSAY_TEST(env, alloc_mem, requirements{"env.alloc_mem", "env.alloc_mem.alignmen
 
 // It is memory as any other: messages come from it and go into it, and are what was written.
 ASSAY_TEST(env, alloc_mem_messages, requirements{"env.alloc_mem.messages"},
-           over(only(comm_axis(), [](communicator const& c) { return c.name == "world"; }), axis_use{&sizes}),
-           thread_safe{}) {
+           over(communicators::world(), axis_use{&sizes}), thread_safe{}) {
     auto const n = static_cast<int>(mpi.at(sizes));
     unsigned char *out = nullptr, *in = nullptr;
     mpi.ok(MPI_Alloc_mem(n + 1, MPI_INFO_NULL, &out));

@@ -99,8 +99,7 @@ void occupy(test_run& mpi, busy how) {
 } // namespace
 
 ASSAY_TEST(env, progress, requirements{"terms.progress.blocked", "terms.progress.test"},
-           over(axis_use{&operations}, axis_use{&occupations},
-                only(comm_axis(), [](communicator const& c) { return c.name == "world" || c.name == "reversed"; })),
+           over(axis_use{&operations}, axis_use{&occupations}, communicators::of({"world", "reversed"})),
            where(comm_axis(), [](job const& j, communicator const& c) { return smallest_size(c, j.np) > 1; }),
            thread_safe{}, uses_attached_buffer{}) {
     auto const what = mpi.at(operations);

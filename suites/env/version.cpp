@@ -7,8 +7,8 @@
 
 using namespace assay;
 
-ASSAY_TEST(env, version, requirements{"env.get_version", "env.library_version"},
-           over(only(comm_axis(), [](communicator const& c) { return c.name == "world"; })), thread_safe{}) {
+ASSAY_TEST(env, version, requirements{"env.get_version", "env.library_version"}, over(communicators::world()),
+           thread_safe{}) {
     using version = std::pair<int, int>;
     constexpr std::array<version, 12> published = {
         {{1, 0}, {1, 1}, {1, 2}, {1, 3}, {2, 0}, {2, 1}, {2, 2}, {3, 0}, {3, 1}, {4, 0}, {4, 1}, {5, 0}}};

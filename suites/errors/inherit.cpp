@@ -56,7 +56,7 @@ MPI_Comm make_inter(test_run& mpi, MPI_Comm parent, MPI_Errhandler handler, MPI_
 } // namespace
 
 ASSAY_TEST(errors, inherit, requirements{"errors.inherit", "errors.inherit.advised"},
-           over(axis_use{&makers}, only(comm_axis(), [](communicator const& c) { return c.name == "world"; })),
+           over(axis_use{&makers}, communicators::world()),
            where(makers, [](job const& j, maker how) { return !needs_two(how) || j.np > 1; })) {
     MPI_Comm parent = MPI_COMM_NULL, made = MPI_COMM_NULL, half = MPI_COMM_NULL, inter = MPI_COMM_NULL;
     mpi.ok(MPI_Comm_dup(mpi.comm, &parent));
@@ -133,8 +133,7 @@ ASSAY_TEST(errors, inherit, requirements{"errors.inherit", "errors.inherit.advis
 
 // The default of files is that of MPI_FILE_NULL, and can be changed there.
 ASSAY_TEST(errors, file_default, requirements{"errors.file_null", "errors.file_null.new_files"},
-           over(only(comm_axis(), [](communicator const& c) { return c.name == "self"; })),
-           needs_procedures({"MPI_File_open"})) {
+           over(communicators::of({"self"})), needs_procedures({"MPI_File_open"})) {
     MPI_Errhandler got = MPI_ERRHANDLER_NULL, handler = MPI_ERRHANDLER_NULL;
     mpi.ok(MPI_File_get_errhandler(MPI_FILE_NULL, &got));
     mpi.check(got == MPI_ERRORS_RETURN, finding::value, "MPI_FILE_NULL does not begin with MPI_ERRORS_RETURN");
@@ -163,8 +162,7 @@ ASSAY_TEST(errors, file_default, requirements{"errors.file_null", "errors.file_n
 }
 
 // A file that gets another handler takes nothing from MPI_FILE_NULL.
-ASSAY_TEST(errors, file_default_stays, requirements{"errors.file_null"},
-           over(only(comm_axis(), [](communicator const& c) { return c.name == "self"; })),
+ASSAY_TEST(errors, file_default_stays, requirements{"errors.file_null"}, over(communicators::of({"self"})),
            needs_procedures({"MPI_File_open"})) {
     auto const path = fmt::format("{}/stays-{}", mpi.the_job.scratch, getpid());
     errors::object const helper(mpi, errors::kind::file);

@@ -212,7 +212,7 @@ ASSAY_TEST(errors, truncated,
                         "p2p.persistent.failed", "p2p.recv.truncated_class", "errors.raised.noticed",
                         "errors.raised.goes_on"},
            over(axis_use{&receives}, axis_use{&handlers},
-                only(completion_calls(), [](call c) { return !only_looks(c); }), few_communicators()),
+                only(completion_calls(), [](call c) { return !only_looks(c); }), communicators::few()),
            where(receives, completion_calls(), [](receive r, call c) { return !blocks(r) || c == call::wait; }),
            note{"three ints are sent where one is received, and another message that fits"}) {
     auto const p = pair_of(mpi);

@@ -171,7 +171,7 @@ void free_info(test_run& mpi, MPI_Info& info, std::source_location where = std::
 ASSAY_TEST(info, content,
            requirements{"info.create", "info.set", "info.get", "info.get_valuelen", "info.get_nkeys", "info.get_nthkey",
                         "info.any_key", "info.case_sensitive", "info.free", "info.absent"},
-           over(axis_use{&contents}, axis_use{&readers}, world_only()), thread_safe{}) {
+           over(axis_use{&contents}, axis_use{&readers}, communicators::world()), thread_safe{}) {
     auto const content = mpi.at(contents)();
     auto const how = mpi.at(readers);
     MPI_Info info = filled(mpi, content);
@@ -186,7 +186,7 @@ ASSAY_TEST(info, content,
 }
 
 ASSAY_TEST(info, change, requirements{"info.set.replaces", "info.delete", "info.delete.absent", "info.objects_apart"},
-           over(axis_use{&contents}, axis_use{&readers}, world_only()), thread_safe{}) {
+           over(axis_use{&contents}, axis_use{&readers}, communicators::world()), thread_safe{}) {
     auto content = mpi.at(contents)();
     auto const how = mpi.at(readers);
     MPI_Info info = filled(mpi, content), other = filled(mpi, content);
@@ -223,7 +223,7 @@ ASSAY_TEST(info, change, requirements{"info.set.replaces", "info.delete", "info.
 }
 
 ASSAY_TEST(info, dup, requirements{"info.dup", "info.dup.order", "info.dup.apart"},
-           over(axis_use{&contents}, axis_use{&readers}, world_only()), thread_safe{}) {
+           over(axis_use{&contents}, axis_use{&readers}, communicators::world()), thread_safe{}) {
     auto const content = mpi.at(contents)();
     auto const how = mpi.at(readers);
     MPI_Info info = filled(mpi, content), copy = MPI_INFO_NULL;
@@ -258,7 +258,7 @@ axis<int> const rooms("room", {{{"0", "nothing is written"}, 0},
 ASSAY_TEST(info, get_string_room,
            requirements{"info.get_string", "info.get_string.length", "info.get_string.truncated",
                         "info.get_string.zero", "info.get_string.absent"},
-           over(axis_use{&rooms}, world_only()), needs_procedures({"MPI_Info_get_string"}), thread_safe{}) {
+           over(axis_use{&rooms}, communicators::world()), needs_procedures({"MPI_Info_get_string"}), thread_safe{}) {
     std::string const value = "twelve signs"; // 13 with the terminating null
     int const room = mpi.at(rooms);
     MPI_Info info = filled(mpi, {{"key", value}});
@@ -301,7 +301,7 @@ axis<excess> const excesses("long", {{{"key", "a key of MPI_MAX_INFO_KEY + 1 cha
 } // namespace
 
 ASSAY_TEST(info, too_long, requirements{"info.set.long_key", "info.set.long_value", "info.limits"},
-           over(axis_use{&excesses}, world_only()), thread_safe{}) {
+           over(axis_use{&excesses}, communicators::world()), thread_safe{}) {
     mpi.check(MPI_MAX_INFO_KEY >= 33 && MPI_MAX_INFO_KEY <= 256, finding::info,
               fmt::format("MPI_MAX_INFO_KEY is {}, not between 33 and 256", MPI_MAX_INFO_KEY));
     MPI_Info info = filled(mpi, {{"key", "value"}});
@@ -321,8 +321,8 @@ ASSAY_TEST(info, too_long, requirements{"info.set.long_key", "info.set.long_valu
 }
 
 // Whether a value of MPI_MAX_INFO_VAL characters is one too many in C is read in two ways. It must not be cut.
-ASSAY_TEST(info, value_exact, requirements{"info.set", "info.set.long_value"}, over(axis_use{&readers}, world_only()),
-           note{"a value of MPI_MAX_INFO_VAL characters"}) {
+ASSAY_TEST(info, value_exact, requirements{"info.set", "info.set.long_value"},
+           over(axis_use{&readers}, communicators::world()), note{"a value of MPI_MAX_INFO_VAL characters"}) {
     std::string value;
     for (int i = 0; i < MPI_MAX_INFO_VAL; ++i) value += static_cast<char>('a' + i % 26);
     MPI_Info info = filled(mpi, {{"key", "value"}});
@@ -342,7 +342,7 @@ ASSAY_TEST(info, value_exact, requirements{"info.set", "info.set.long_value"}, o
 }
 
 // MPI_INFO_ENV (section 11.2.1) and MPI_Info_create_env.
-ASSAY_TEST(info, env, requirements{"info.env", "info.env.keys"}, over(world_only()), thread_safe{}) {
+ASSAY_TEST(info, env, requirements{"info.env", "info.env.keys"}, over(communicators::world()), thread_safe{}) {
     static char const* const known[] = {"command", "argv", "maxprocs", "soft",        "host",
                                         "arch",    "wdir", "file",     "thread_level"};
     for (auto const& key : keys_of(mpi, MPI_INFO_ENV)) {
@@ -369,7 +369,7 @@ ASSAY_TEST(info, env, requirements{"info.env", "info.env.keys"}, over(world_only
     }
 }
 
-ASSAY_TEST(info, create_env, requirements{"info.create_env"}, over(world_only()),
+ASSAY_TEST(info, create_env, requirements{"info.create_env"}, over(communicators::world()),
            needs_procedures({"MPI_Info_create_env"}), thread_safe{}) {
     MPI_Info first = MPI_INFO_NULL, second = MPI_INFO_NULL;
     char name[] = "program", argument[] = "argument";

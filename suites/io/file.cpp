@@ -127,13 +127,7 @@ axis_use thesis_comms() {
 axis_use thesis_types() {
     return only(type_axis(), [](datatype const& t) { return !t.title.empty(); });
 }
-axis_use some_types() {
-    return only(type_axis(), [](datatype const& t) {
-        for (auto const* name : {"char", "int", "double_int", "vector_int", "type_mix_lb_ub"})
-            if (t.name == name) return true;
-        return false;
-    });
-}
+axis_use some_types() { return datatypes::of({"char", "int", "double_int", "vector_int", "type_mix_lb_ub"}); }
 constraint etypes_only() {
     return where(type_axis(), [](datatype const& t) { return is_etype(t.map); });
 }

@@ -105,10 +105,6 @@ std::size_t count_of(amount how_many, std::size_t per_tile) {
     return 5 * per_tile + 1;
 }
 
-axis_use world_only() {
-    return only(comm_axis(), [](communicator const& c) { return c.name == "world"; });
-}
-
 } // namespace
 
 ASSAY_TEST(io, filetype,
@@ -121,7 +117,7 @@ ASSAY_TEST(io, filetype,
                                 (a.collective ? a.where == positioning::individual
                                               : a.where == positioning::explicit_offset);
                      }),
-                world_only()),
+                communicators::world()),
            types::has_binding(), sensible_etype(),
            note{"each rank sees its own part of the file through a filetype of every constructor"}) {
     auto const call = mpi.at(accesses());
@@ -205,7 +201,7 @@ std::size_t size_of_file(ending how, typed_view const& types, view const& v) {
 ASSAY_TEST(io, view_end,
            requirements{"io.pointer.seek_end", "io.pointer.seek_shared", "io.view.size_in_bytes", "io.view.nested",
                         "io.byte_offset"},
-           over(filetypes(), axis_use{&depths}, axis_use{&endings}, axis_use{&pointers}, world_only()),
+           over(filetypes(), axis_use{&depths}, axis_use{&endings}, axis_use{&pointers}, communicators::world()),
            sensible_etype(), where(types::recipes(), depths, starts_with_data),
            note{"MPI_SEEK_END is the first etype of the view that starts after the last byte of the file"}) {
     bool const shared = mpi.at(pointers);
@@ -259,7 +255,7 @@ ASSAY_TEST(io, far_offset,
            over(axis_use{&displacements}, axis_use{&offsets}, axis_use{&depths}, axis_use{&pointers},
                 only(types::recipes(),
                      [](recipe const& r) { return !r.disputed && has_etype(r, depth::whole) && r.map.size() <= 32; }),
-                world_only()),
+                communicators::world()),
            sensible_etype(),
            // A library may need time for each hole of the filetypes before an offset.
            where(types::recipes(), offsets,

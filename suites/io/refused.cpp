@@ -22,12 +22,7 @@ axis<refusal> const storages(
      {{"filling", "a file system that is full in the middle of the data", own_file_system::lacks}, refusal::filling},
      {{"full", "a file system that was full before", own_file_system::lacks}, refusal::full}});
 
-axis_use world_only() { // storage knows nothing of communicators
-    return only(comm_axis(), [](communicator const& c) { return c.name == "world"; });
-}
-axis_use two_types() {
-    return only(type_axis(), [](datatype const& t) { return t.name == "int" || t.name == "vector_int"; });
-}
+axis_use two_types() { return datatypes::of({"int", "vector_int"}); }
 constexpr std::size_t large = std::size_t{64} << 10; // bytes of a piece that fills several pages
 axis_use two_counts() {
     return only(count_ladder(), [](count_value const& c) {
@@ -152,8 +147,8 @@ constraint pages_enough() { // a piece of few bytes fits into the page that is t
 } // namespace
 
 ASSAY_TEST(io, refused, requirements{"io.refused.amount", "io.refused.told", "io.refused.completes"},
-           over(axis_use{&storages}, writes(), views_with_displacement(), world_only(), two_types(), two_counts(),
-                axis_use{&forms()}),
+           over(axis_use{&storages}, writes(), views_with_displacement(), communicators::world(), two_types(),
+                two_counts(), axis_use{&forms()}),
            etypes_only(), shared_pointer_needs_same_view(), pages_enough(),
            note{"not all that the ranks write finds room: whose data are not in the file must get an error"}) {
     refused_write const write(mpi, mpi.at(storages));
@@ -166,7 +161,8 @@ ASSAY_TEST(io, refused, requirements{"io.refused.amount", "io.refused.told", "io
 }
 
 ASSAY_TEST(io, refused_class, requirements{"io.refused.class"},
-           over(only(storages, [](refusal r) { return r == refusal::full; }), plain_writes(), world_only(), two_types(),
+           over(only(storages, [](refusal r) { return r == refusal::full; }), plain_writes(), communicators::world(),
+                two_types(),
                 only(count_ladder(),
                      [](count_value const& c) { return c.kind == count_value::unit::bytes_nearest && c.n == large; }),
                 only(views(), [](view_kind v) { return v == view_kind::type; }), axis_use{&forms()}),
@@ -189,7 +185,7 @@ axis<resize> const resizes("call", {{{"set_size", "MPI_File_set_size"}, resize::
 
 ASSAY_TEST(
     io, refused_size, requirements{"io.refused.size", "io.refused.preallocate"},
-    over(axis_use{&resizes}, axis_use{&storages}, world_only()),
+    over(axis_use{&resizes}, axis_use{&storages}, communicators::world()),
     // Whether MPI_File_set_size takes space is left open (section 14.2.4); MPI_File_preallocate of a gibibyte takes long.
     where(resizes, storages,
           [](resize how, refusal r) { return (how == resize::preallocate) != (r == refusal::limit); }),
@@ -260,7 +256,7 @@ axis<attempt> const attempts("attempt", {{{"create", "MPI_File_open with MPI_MOD
 } // namespace
 
 ASSAY_TEST(io, refused_open, requirements{"io.refused.open", "io.refused.read_only"},
-           over(axis_use{&places}, axis_use{&attempts}, world_only()),
+           over(axis_use{&places}, axis_use{&attempts}, communicators::world()),
            where(places, attempts,
                  [](locked where, attempt what) {
                      if (where == locked::file) return what == attempt::write || what == attempt::read_write;

@@ -8,8 +8,7 @@ using namespace assay::io;
 
 ASSAY_TEST(io, end_of_file, requirements{"io.status.end_of_file", "io.read.data", "io.read.rest"},
            over(reads(), only(views(), [](view_kind v) { return v != view_kind::interleaved; }),
-                only(comm_axis(), [](communicator const& c) { return c.name == "world" || c.name == "self"; }),
-                only(type_axis(), [](datatype const& t) { return t.name == "int" || t.name == "vector_int"; }),
+                communicators::of({"world", "self"}), datatypes::of({"int", "vector_int"}),
                 only(count_ladder(), [](count_value const& c) { return c.n == 17 || c.n == 8195; })),
            etypes_only(), fits_file(2),
            where(accesses(), [](data_access const& a) { return a.where != positioning::shared; }),
@@ -49,9 +48,7 @@ ASSAY_TEST(io, end_of_file, requirements{"io.status.end_of_file", "io.read.data"
 
 ASSAY_TEST(io, status,
            requirements{"io.status.cancelled", "io.status.count", "io.status.ignore", "io.status.error_field"},
-           over(axis_use{&accesses()}, thesis_comms(),
-                only(type_axis(), [](datatype const& t) { return t.name == "int"; }), few_counts()),
-           thread_safe{}) {
+           over(axis_use{&accesses()}, thesis_comms(), datatypes::of({"int"}), few_counts()), thread_safe{}) {
     auto const call = mpi.at(accesses());
     scratch_file scratch(mpi);
     std::vector<unsigned char> const zeros(2 * static_cast<std::size_t>(mpi.size) * mpi.elements * mpi.map.size());

@@ -128,9 +128,6 @@ private:
 };
 
 // A communicator of all processes is needed where a session makes one.
-axis_use world_only() {
-    return only(comm_axis(), [](communicator const& c) { return c.name == "world"; });
-}
 
 std::size_t need_of(test_run& mpi, MPI_Comm comm, std::size_t ints) {
     int packed = -7;
@@ -217,12 +214,14 @@ static void room_for_messages(test_run& mpi) {
 ASSAY_TEST(p2p, bsend_room,
            requirements{"p2p.buffered.room", "p2p.buffered.local", "p2p.buffer.detach_returns",
                         "p2p.buffer.detach_waits", "p2p.buffered.reuse_data"},
-           over(only(levels, is_process), axis_use{&sends}, axis_use{&numbers}, axis_use{&lengths}, world_only()),
+           over(only(levels, is_process), axis_use{&sends}, axis_use{&numbers}, axis_use{&lengths},
+                communicators::world()),
            note{"nobody receives before all messages have left their senders' hands"}) {
     room_for_messages(mpi);
 }
 ASSAY_TEST(p2p, bsend_room_nearer, requirements{"p2p.buffer.comm", "p2p.buffer.session", "p2p.buffer.large"},
-           over(only(levels, is_nearer), axis_use{&sends}, axis_use{&numbers}, axis_use{&lengths}, world_only()),
+           over(only(levels, is_nearer), axis_use{&sends}, axis_use{&numbers}, axis_use{&lengths},
+                communicators::world()),
            note{"nobody receives before all messages have left their senders' hands"},
            needs_procedures({"MPI_Comm_attach_buffer", "MPI_Session_attach_buffer"})) {
     room_for_messages(mpi);
@@ -235,7 +234,8 @@ axis<bool> const flushes("flush", {{{"flush", "MPI_Buffer_flush and its like"}, 
 } // namespace
 
 ASSAY_TEST(p2p, buffer_flush, requirements{"p2p.buffer.flush", "p2p.buffer.iflush"},
-           over(axis_use{&flushes}, only(levels, is_small), axis_use{&sends}, axis_use{&lengths}, world_only()),
+           over(axis_use{&flushes}, only(levels, is_small), axis_use{&sends}, axis_use{&lengths},
+                communicators::world()),
            needs_procedures({"MPI_Buffer_flush", "MPI_Comm_flush_buffer", "MPI_Session_flush_buffer"}),
            note{"room for one message, used five times"}) {
     buffering at(mpi, mpi.at(levels));
@@ -280,17 +280,19 @@ static void again_and_again(test_run& mpi) {
 }
 
 ASSAY_TEST(p2p, buffer_again, requirements{"p2p.buffer.attach_again", "p2p.buffer.detach_returns"},
-           over(only(levels, is_process), world_only()), note{"ten buffers of different sizes, one after the other"}) {
+           over(only(levels, is_process), communicators::world()),
+           note{"ten buffers of different sizes, one after the other"}) {
     again_and_again(mpi);
 }
 ASSAY_TEST(p2p, buffer_again_nearer, requirements{"p2p.buffer.attach_again", "p2p.buffer.comm", "p2p.buffer.session"},
-           over(only(levels, is_nearer), world_only()), note{"ten buffers of different sizes, one after the other"},
+           over(only(levels, is_nearer), communicators::world()),
+           note{"ten buffers of different sizes, one after the other"},
            needs_procedures({"MPI_Comm_attach_buffer", "MPI_Session_attach_buffer"})) {
     again_and_again(mpi);
 }
 
 ASSAY_TEST(p2p, buffer_automatic, requirements{"p2p.buffer.automatic", "p2p.buffer.automatic_detach"},
-           over(axis_use{&levels}, axis_use{&sends}, axis_use{&lengths}, world_only()),
+           over(axis_use{&levels}, axis_use{&sends}, axis_use{&lengths}, communicators::world()),
            needs_procedures({"MPI_Buffer_flush", "MPI_Comm_attach_buffer", "MPI_Session_attach_buffer"}),
            note{"20 messages, no memory given"}) {
     buffering at(mpi, mpi.at(levels));
@@ -326,7 +328,7 @@ axis<nearest> const nearest_buffers(
 
 ASSAY_TEST(p2p, buffer_nearest,
            requirements{"p2p.buffer.comm_first", "p2p.buffer.session_first", "p2p.buffer.process_last"},
-           over(axis_use{&nearest_buffers}, world_only()),
+           over(axis_use{&nearest_buffers}, communicators::world()),
            needs_procedures({"MPI_Comm_attach_buffer", "MPI_Session_attach_buffer"}),
            note{"the buffer that must be used has room for the message, the other one has not"}) {
     auto const c = mpi.at(nearest_buffers);
@@ -377,7 +379,7 @@ ASSAY_TEST(p2p, buffer_nearest,
 
 // A buffer that no int can count. Nothing of it is touched but its start.
 ASSAY_TEST(p2p, buffer_large, requirements{"p2p.buffer.size_undefined", "p2p.buffer.large"},
-           over(only(levels, [](level_of l) { return l.large; }), world_only()),
+           over(only(levels, [](level_of l) { return l.large; }), communicators::world()),
            needs_procedures({"MPI_Buffer_attach_c", "MPI_Buffer_detach_c", "MPI_Comm_attach_buffer_c",
                              "MPI_Session_attach_buffer_c"}),
            note{"3 GiB of address space"}) {
@@ -419,7 +421,7 @@ axis<wrong> const wrongs("use", {{{"too_small", "a message that does not fit"}, 
 
 ASSAY_TEST(p2p, buffer_wrong_use,
            requirements{"p2p.buffered.overflow", "p2p.buffer.attach_twice", "p2p.buffer.detach_none"},
-           over(axis_use{&wrongs}, world_only())) {
+           over(axis_use{&wrongs}, communicators::world())) {
     auto const c = mpi.at(wrongs);
     auto const p = pair_of(mpi);
     std::array<unsigned char, MPI_BSEND_OVERHEAD + 64> memory;
@@ -465,7 +467,7 @@ ASSAY_TEST(p2p, buffer_wrong_use,
 }
 
 // Nothing is buffered for MPI_PROC_NULL.
-ASSAY_TEST(p2p, bsend_proc_null, requirements{"p2p.proc_null.bsend"}, over(axis_use{&sends}, few_communicators()),
+ASSAY_TEST(p2p, bsend_proc_null, requirements{"p2p.proc_null.bsend"}, over(axis_use{&sends}, communicators::few()),
            note{"no buffer is attached"}) {
     mpi.ok(send_one(mpi, mpi.at(sends), message(1, 1000), MPI_PROC_NULL, mpi.tag(), mpi.comm));
 }

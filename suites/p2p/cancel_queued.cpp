@@ -23,7 +23,7 @@ axis<burst> const bursts("messages",
 // A rank cancels more messages than its library can hand over while the receiver takes none: some have been delivered by then, others
 // wait for their turn within the sender.
 ASSAY_TEST(p2p, cancel_queued, requirements{"p2p.cancel.send", "p2p.cancel.test_cancelled"},
-           over(axis_use{&synchronous}, axis_use{&bursts}, few_communicators()), thread_safe{}) {
+           over(axis_use{&synchronous}, axis_use{&bursts}, communicators::few()), thread_safe{}) {
     auto const p = pair_of(mpi);
     if (p.idle) return;
     auto const [many, n] = mpi.at(bursts);

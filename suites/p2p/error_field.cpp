@@ -22,7 +22,7 @@ axis<through> const blocking("call", {{{"recv", "MPI_Recv"}, through::recv},
 
 } // namespace
 
-ASSAY_TEST(p2p, error_field, requirements{"p2p.status.error_field"}, over(axis_use{&blocking}, few_communicators())) {
+ASSAY_TEST(p2p, error_field, requirements{"p2p.status.error_field"}, over(axis_use{&blocking}, communicators::few())) {
     auto const c = mpi.at(blocking);
     auto const p = pair_of(mpi);
     if (p.idle) return;
@@ -65,7 +65,7 @@ ASSAY_TEST(p2p, error_field, requirements{"p2p.status.error_field"}, over(axis_u
 
 // Two receives by each call that completes requests, without an error.
 ASSAY_TEST(p2p, error_field_completed, requirements{"p2p.status.error_field", "p2p.status.error_field_single"},
-           over(only(completion_calls(), [](call c) { return !only_looks(c); }), few_communicators())) {
+           over(only(completion_calls(), [](call c) { return !only_looks(c); }), communicators::few())) {
     auto const c = mpi.at(completion_calls());
     auto const p = pair_of(mpi);
     if (p.idle) return;

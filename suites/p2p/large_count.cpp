@@ -24,12 +24,8 @@ bool posted_first(way w) { return w == way::irecv || w == way::recv_init; }
 
 // Without those whose packed form some libraries cut in the wrong place: p2p.ring asks for that.
 axis_use some_types() {
-    return only(type_axis(), [](datatype const& t) {
-        for (char const* name : {"int", "byte", "double", "long_double", "vector_int", "indexed_int",
-                                 "resized_int_lb_positive", "zero_size", "subarray_c_int", "hvector_negative_short"})
-            if (t.name == name) return true;
-        return false;
-    });
+    return datatypes::of({"int", "byte", "double", "long_double", "vector_int", "indexed_int",
+                          "resized_int_lb_positive", "zero_size", "subarray_c_int", "hvector_negative_short"});
 }
 axis_use some_counts() {
     return only(count_ladder(), [](count_value const& c) {
@@ -75,7 +71,7 @@ void expect_count_c(test_run& mpi, MPI_Status const& status) {
 } // namespace
 
 ASSAY_TEST(p2p, ring_large_count, requirements{"p2p.large.send", "p2p.large.recv", "p2p.large.get_count"},
-           over(axis_use{&modes()}, axis_use{&ways}, few_communicators(), some_types(), some_counts()),
+           over(axis_use{&modes()}, axis_use{&ways}, communicators::few(), some_types(), some_counts()),
            needs_procedures({"MPI_Send_c", "MPI_Bsend_c", "MPI_Ssend_c", "MPI_Rsend_c", "MPI_Isend_c", "MPI_Ibsend_c",
                              "MPI_Issend_c", "MPI_Irsend_c", "MPI_Send_init_c", "MPI_Bsend_init_c", "MPI_Ssend_init_c",
                              "MPI_Rsend_init_c", "MPI_Recv_c", "MPI_Irecv_c", "MPI_Recv_init_c", "MPI_Mrecv_c",
@@ -132,7 +128,7 @@ axis<exchange_call> const
 } // namespace
 
 ASSAY_TEST(p2p, sendrecv_large_count, requirements{"p2p.large.sendrecv", "p2p.large.get_count"},
-           over(axis_use{&exchange_calls}, few_communicators(), some_types(), some_counts()),
+           over(axis_use{&exchange_calls}, communicators::few(), some_types(), some_counts()),
            needs_procedures({"MPI_Sendrecv_c", "MPI_Sendrecv_replace_c", "MPI_Isendrecv_c", "MPI_Isendrecv_replace_c",
                              "MPI_Get_count_c"}),
            fits_memory(false), thread_safe{}) {
@@ -202,7 +198,7 @@ ASSAY_TEST(p2p, get_count_large, requirements{"p2p.status.get_count_undefined", 
 }
 
 // A count that no int can hold, of a datatype without data: nothing is transferred, but the count must not be cut.
-ASSAY_TEST(p2p, large_count_no_data, requirements{"p2p.large.no_data"}, over(axis_use{&huge}, few_communicators()),
+ASSAY_TEST(p2p, large_count_no_data, requirements{"p2p.large.no_data"}, over(axis_use{&huge}, communicators::few()),
            needs_procedures({"MPI_Send_c", "MPI_Recv_c", "MPI_Isend_c", "MPI_Get_count_c"}), thread_safe{}) {
     auto const p = pair_of(mpi);
     if (p.idle) return;

@@ -30,7 +30,7 @@ axis<side> const derived_sides("derived", {{{"sender", "sent as this datatype, r
 
 // What matches is the sequence of basic types, not how it is described.
 ASSAY_TEST(p2p, signature, requirements{"p2p.types.signature"},
-           over(axis_use{&derived_sides}, few_communicators(), only(type_axis(), of_ints), counts::ladder()),
+           over(axis_use{&derived_sides}, communicators::few(), only(type_axis(), of_ints), counts::ladder()),
            fits_memory(false), thread_safe{}) {
     auto const p = pair_of(mpi);
     if (p.idle) return;
@@ -60,7 +60,7 @@ axis<bool> const announcing("receive", {{{"recv", "MPI_Recv from MPI_ANY_SOURCE"
 
 // Everybody sends hundreds of messages to rank 0, which takes them from anybody: those of each sender in their order.
 ASSAY_TEST(p2p, many_senders, requirements{"p2p.order.per_sender", "p2p.wildcard.source"},
-           over(axis_use{&announcing}, few_communicators()), wildcards{},
+           over(axis_use{&announcing}, communicators::few()), wildcards{},
            note{"400 messages of each process, of 0 to 2,000 ints"}, thread_safe{}) {
     constexpr int each = 400;
     auto const length = [](int i) { return static_cast<std::size_t>(i % 13 == 7 ? 2000 : i % 5); };
@@ -113,7 +113,7 @@ axis<call> const calls("call", {{{"recv", "MPI_Recv"}, call::recv},
                                 {{"sendrecv_replace", "MPI_Sendrecv_replace"}, call::replace}});
 } // namespace
 
-ASSAY_TEST(p2p, ignored_status, requirements{"p2p.status.ignore"}, over(axis_use{&calls}, few_communicators()),
+ASSAY_TEST(p2p, ignored_status, requirements{"p2p.status.ignore"}, over(axis_use{&calls}, communicators::few()),
            thread_safe{}) {
     auto const c = mpi.at(calls);
     auto const p = pair_of(mpi);
@@ -155,7 +155,7 @@ axis<int> const bytes("bytes", {{{"0", "an empty message"}, 0}, {{"8", "eight by
 } // namespace
 
 ASSAY_TEST(p2p, get_count_no_data, requirements{"p2p.status.get_count_no_data"},
-           over(axis_use{&bytes}, few_communicators()), thread_safe{}) {
+           over(axis_use{&bytes}, communicators::few()), thread_safe{}) {
     auto const p = pair_of(mpi);
     if (p.idle) return;
     int const n = mpi.at(bytes);

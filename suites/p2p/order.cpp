@@ -60,7 +60,7 @@ private:
 
 // One sender's messages differ in length and mode; they must come in their order.
 ASSAY_TEST(p2p, order_lengths, requirements{"p2p.order.lengths", "p2p.order.modes", "p2p.order.non_overtaking"},
-           over(axis_use{&posting}, axis_use{&wildcard_axis}, few_communicators()), wildcards{},
+           over(axis_use{&posting}, axis_use{&wildcard_axis}, communicators::few()), wildcards{},
            note{"standard and synchronous messages of 0 to 100,000 ints"}, thread_safe{}) {
     auto const p = pair_of(mpi);
     agreed_moment moment(mpi);
@@ -94,7 +94,7 @@ ASSAY_TEST(p2p, order_lengths, requirements{"p2p.order.lengths", "p2p.order.mode
 
 // Four receives of different selectivity, posted in this order: tag 1, anything, tag 0, anything. Messages: tags 0, 1, 0, 0.
 ASSAY_TEST(p2p, order_receives, requirements{"p2p.order.receives", "p2p.tag.selects"},
-           over(axis_use{&posting}, axis_use{&wildcard_axis}, few_communicators()), wildcards{}, thread_safe{}) {
+           over(axis_use{&posting}, axis_use{&wildcard_axis}, communicators::few()), wildcards{}, thread_safe{}) {
     auto const p = pair_of(mpi);
     agreed_moment moment(mpi);
     if (p.idle) return;
@@ -133,7 +133,7 @@ ASSAY_TEST(p2p, order_receives, requirements{"p2p.order.receives", "p2p.tag.sele
 
 // Tags that are sent in one order and received in the other.
 ASSAY_TEST(p2p, order_tags, requirements{"p2p.tag.selects", "p2p.tag.range", "p2p.tag.upper_bound"},
-           over(axis_use{&posting}, few_communicators()), wildcards{},
+           over(axis_use{&posting}, communicators::few()), wildcards{},
            note{"0, 1, 32767 and those up to MPI_TAG_UB; sent in one order, received in the other"}, thread_safe{}) {
     auto const p = pair_of(mpi);
     agreed_moment moment(mpi);
@@ -180,7 +180,7 @@ axis<other> const others("other", {{{"dup", "MPI_Comm_dup"}, other::dup},
 
 // Two communicators of the same processes: the same source and tag, and receives that take anything.
 ASSAY_TEST(p2p, order_contexts, requirements{"p2p.context.separate"},
-           over(axis_use{&others}, axis_use{&posting}, axis_use{&wildcard_axis}, few_communicators()), wildcards{},
+           over(axis_use{&others}, axis_use{&posting}, axis_use{&wildcard_axis}, communicators::few()), wildcards{},
            thread_safe{}) {
     auto const p = pair_of(mpi);
     agreed_moment moment(mpi);
@@ -235,7 +235,7 @@ axis<size> const sizes("ints", {{{"0", "empty messages"}, size::empty},
 } // namespace
 
 ASSAY_TEST(p2p, order_flood, requirements{"p2p.order.unexpected_flood", "p2p.order.many_unexpected"},
-           over(axis_use{&sizes}, few_communicators()),
+           over(axis_use{&sizes}, communicators::few()),
            note{"10,000 messages are sent before the first is received, or as many as the library has resources for"},
            thread_safe{}) {
     auto const p = pair_of(mpi);
@@ -312,7 +312,7 @@ int receive(test_run& mpi, way how, void* into, int count, MPI_Datatype type, in
 } // namespace
 
 ASSAY_TEST(p2p, shorter, requirements{"p2p.recv.shorter", "p2p.status.get_count"},
-           over(axis_use{&ways}, few_communicators(), datatypes::all(), counts::ladder(), placements::all()),
+           over(axis_use{&ways}, communicators::few(), datatypes::all(), counts::ladder(), placements::all()),
            fits_memory(false), note{"the receive has room for three elements more than the message has"},
            thread_safe{}) {
     auto const p = pair_of(mpi);
@@ -336,7 +336,7 @@ axis<std::size_t> const too_long("ints", {{{"5", "a small message"}, 5}, {{"5000
 ASSAY_TEST(p2p, truncated,
            requirements{"p2p.recv.truncated", "p2p.recv.truncated_memory", "p2p.recv.truncated_class",
                         "p2p.recv.truncated_status", "p2p.recv.truncated_sender", "errors.raised.goes_on"},
-           over(axis_use{&ways}, axis_use{&too_long}, few_communicators()),
+           over(axis_use{&ways}, axis_use{&too_long}, communicators::few()),
            note{"the message is longer than the receive"}, thread_safe{}) {
     auto const p = pair_of(mpi);
     if (p.idle) return;
@@ -382,7 +382,7 @@ axis<std::size_t> const any_length("ints", {{{"0", "an empty message"}, 0},
 } // namespace
 
 ASSAY_TEST(p2p, synchronous, requirements{"p2p.synchronous.not_before_receive", "p2p.synchronous.without_wait"},
-           over(axis_use{&synchronous_sends}, axis_use{&any_length}, few_communicators()), thread_safe{}) {
+           over(axis_use{&synchronous_sends}, axis_use{&any_length}, communicators::few()), thread_safe{}) {
     auto const p = pair_of(mpi);
     if (p.idle) return;
     auto const n = mpi.at(any_length);
@@ -418,8 +418,7 @@ axis<bool> const first_mode("first", {{{"bsend", "MPI_Bsend"}, false}, {{"isend"
 
 // Two intertwined pairs: the first message is received after the second one, which is synchronous and blocking.
 ASSAY_TEST(p2p, intertwined, requirements{"p2p.progress.intertwined", "p2p.buffered.local"},
-           over(axis_use{&first_mode}, axis_use{&any_length},
-                only(comm_axis(), [](communicator const& c) { return c.name == "world" || c.name == "inter_halved"; })),
+           over(axis_use{&first_mode}, axis_use{&any_length}, communicators::of({"world", "inter_halved"})),
            where(comm_axis(),
                  [](job const& j, communicator const& c) {
                      return c.kind == comm_kind::inter || smallest_size(c, j.np) >= 2;
@@ -457,7 +456,7 @@ ASSAY_TEST(p2p, intertwined, requirements{"p2p.progress.intertwined", "p2p.buffe
 }
 
 // A message without elements has an envelope all the same.
-ASSAY_TEST(p2p, empty_message, requirements{"p2p.send.zero_count"}, over(axis_use{&ways}, few_communicators()),
+ASSAY_TEST(p2p, empty_message, requirements{"p2p.send.zero_count"}, over(axis_use{&ways}, communicators::few()),
            note{"no buffer, and a receive that has room"}, thread_safe{}) {
     auto const p = pair_of(mpi);
     if (p.idle) return;

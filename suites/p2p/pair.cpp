@@ -11,21 +11,6 @@ pair pair_of(test_run const& mpi) {
     return {(mpi.rank + 1) % mpi.size, (mpi.rank - 1 + mpi.size) % mpi.size, false};
 }
 
-namespace {
-bool is_one_of(communicator const& c, std::initializer_list<char const*> names) {
-    return std::any_of(names.begin(), names.end(), [&](char const* name) { return c.name == name; });
-}
-} // namespace
-
-axis_use few_communicators() {
-    return only(comm_axis(), [](communicator const& c) {
-        return is_one_of(c, {"world", "self", "reversed", "inter_halved"});
-    });
-}
-axis_use few_intracommunicators() {
-    return only(comm_axis(), [](communicator const& c) { return is_one_of(c, {"world", "self", "reversed"}); });
-}
-
 void await_receiver(test_run& mpi, pair const& p, std::source_location where) {
     mpi.ok(MPI_Sendrecv(nullptr, 0, MPI_BYTE, p.from, mpi.tag(15), nullptr, 0, MPI_BYTE, p.to, mpi.tag(15), mpi.comm,
                         MPI_STATUS_IGNORE),

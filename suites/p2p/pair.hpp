@@ -15,8 +15,6 @@ struct pair {
 pair pair_of(test_run const& mpi);
 
 // Communicators for tests of calls and objects, for which it does not matter how the communicator was made.
-axis_use few_communicators();      // world, self, reversed, an intercommunicator
-axis_use few_intracommunicators(); // without the intercommunicator
 
 // An empty message against the direction of the pair: returns when the process that this one sends to has got here. The
 // word uses tag(15); it must not meet a receive with MPI_ANY_TAG.

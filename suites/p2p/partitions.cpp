@@ -94,7 +94,6 @@ axis_use few_counts() {
     });
 }
 axis<int> const rounds("rounds", {{{"1", "one round"}, 1}, {{"6", "six rounds"}, 6}});
-axis_use partitioned_communicators() { return few_communicators(); }
 
 constexpr std::size_t piece = 5; // ints of the partitions of tests without an axis of datatypes
 
@@ -117,8 +116,7 @@ ends ends_of(test_run& mpi, pair const& p, cut c, std::vector<int> const& out, s
 ASSAY_TEST(p2p, partitioned_cuts,
            requirements{"partitioned.counts_differ", "partitioned.data", "partitioned.restart",
                         "partitioned.pready_range", "partitioned.pready_list", "partitioned.new_data"},
-           over(axis_use{&cuts}, axis_use{&orders}, axis_use{&rounds}, partitioned_communicators(), few_types(),
-                few_counts()),
+           over(axis_use{&cuts}, axis_use{&orders}, axis_use{&rounds}, communicators::few(), few_types(), few_counts()),
            partitioned(), note{"count is that of the smallest piece that both cuts have in common"}, thread_safe{}) {
     auto const p = pair_of(mpi);
     if (p.idle) return;
@@ -153,7 +151,7 @@ ASSAY_TEST(p2p, partitioned_cuts,
 ASSAY_TEST(p2p, partitioned_arrived,
            requirements{"partitioned.parrived", "partitioned.parrived_again", "partitioned.parrived_keeps",
                         "partitioned.parrived_data", "partitioned.not_before_ready"},
-           over(axis_use{&cuts}, axis_use{&orders}, partitioned_communicators()), partitioned(),
+           over(axis_use{&cuts}, axis_use{&orders}, communicators::few()), partitioned(),
            note{"asked before anything is ready, and until all is there"}, thread_safe{}) {
     auto const p = pair_of(mpi);
     if (p.idle) return;
@@ -205,8 +203,7 @@ ASSAY_TEST(p2p, partitioned_arrived,
 
 // All partitions but one are ready: the message is not complete. What is ready may be seen.
 ASSAY_TEST(p2p, partitioned_one_missing, requirements{"partitioned.completes_with_all", "partitioned.parrived_early"},
-           over(only(cuts, [](cut c) { return c.sender > 1; }), partitioned_communicators()), partitioned(),
-           thread_safe{}) {
+           over(only(cuts, [](cut c) { return c.sender > 1; }), communicators::few()), partitioned(), thread_safe{}) {
     auto const p = pair_of(mpi);
     if (p.idle) return;
     auto const c = mpi.at(cuts);
@@ -253,7 +250,7 @@ axis<bool> const start_order("start", {{{"forward", "in the order of creation"},
 }
 
 ASSAY_TEST(p2p, partitioned_order, requirements{"partitioned.order", "partitioned.not_plain"},
-           over(axis_use{&start_order}, partitioned_communicators()), partitioned(),
+           over(axis_use{&start_order}, communicators::few()), partitioned(),
            note{"three partitioned messages and a plain one with the same source and tag"}, thread_safe{}) {
     auto const p = pair_of(mpi);
     if (p.idle) return;
@@ -354,7 +351,7 @@ void end_all(test_run& mpi, ending how, std::vector<MPI_Request>& requests) {
 
 ASSAY_TEST(p2p, partitioned_both_ways,
            requirements{"partitioned.completion", "partitioned.tags", "partitioned.info", "partitioned.many"},
-           over(axis_use{&numbers}, axis_use{&endings}, partitioned_communicators()), partitioned(),
+           over(axis_use{&numbers}, axis_use{&endings}, communicators::few()), partitioned(),
            note{"two tags each way; the requests have an info object with a key that no library knows"},
            thread_safe{}) {
     auto const p = pair_of(mpi);
@@ -430,8 +427,7 @@ axis<bool> const partners("peer", {{{"neighbour", "another process"}, true}, {{"
 
 // Inactive requests are complete for those who ask; so is soon what is sent to nobody.
 ASSAY_TEST(p2p, partitioned_inactive, requirements{"partitioned.inactive", "partitioned.proc_null"},
-           over(axis_use{&partners}, only(cuts, [](cut c) { return c.sender == c.receiver; }),
-                partitioned_communicators()),
+           over(axis_use{&partners}, only(cuts, [](cut c) { return c.sender == c.receiver; }), communicators::few()),
            partitioned(), thread_safe{}) {
     if (!mpi.at(partners)) return with_nobody(mpi);
     auto const p = pair_of(mpi);
@@ -465,7 +461,7 @@ axis<bool> const askings("request", {{{"inactive", "a receive that is not starte
 } // namespace
 
 ASSAY_TEST(p2p, parrived_inactive, requirements{"partitioned.parrived_inactive"},
-           over(axis_use{&askings}, axis_use{&cuts}, partitioned_communicators()), partitioned(),
+           over(axis_use{&askings}, axis_use{&cuts}, communicators::few()), partitioned(),
            where(askings, cuts, [](bool inactive, cut c) { return inactive || c.receiver == 1; }),
            note{"before the first start, and after completion"}, thread_safe{}) {
     auto const p = pair_of(mpi);
@@ -496,7 +492,7 @@ axis<bool> const vector_sides("vector", {{{"sender", "the sender's partitions ar
 }
 
 ASSAY_TEST(p2p, partitioned_types, requirements{"partitioned.types"},
-           over(axis_use{&vector_sides}, axis_use{&cuts}, partitioned_communicators()), partitioned(),
+           over(axis_use{&vector_sides}, axis_use{&cuts}, communicators::few()), partitioned(),
            note{"vectors of two ints with a gap of one between them"}, thread_safe{}) {
     auto const p = pair_of(mpi);
     if (p.idle) return;

@@ -65,7 +65,7 @@ private:
 ASSAY_TEST(p2p, persistent_rounds,
            requirements{"p2p.persistent.created_inactive", "p2p.persistent.data_at_start",
                         "p2p.persistent.inactive_again", "p2p.startall.all", "p2p.persistent.free"},
-           over(axis_use{&kinds}, axis_use{&starting}, axis_use{&lengths}, few_communicators()),
+           over(axis_use{&kinds}, axis_use{&starting}, axis_use{&lengths}, communicators::few()),
            note{"three sends and receives of one list, ten rounds with new data"}) {
     auto const kind = mpi.at(kinds);
     auto const p = pair_of(mpi);
@@ -142,7 +142,7 @@ ASSAY_TEST(p2p, persistent_rounds,
 
 // Persistent on one side only; requests of one list that are not all started.
 ASSAY_TEST(p2p, persistent_mixed, requirements{"p2p.persistent.plain_partner", "p2p.startall.part"},
-           over(axis_use{&kinds}, axis_use{&lengths}, few_communicators())) {
+           over(axis_use{&kinds}, axis_use{&lengths}, communicators::few())) {
     auto const kind = mpi.at(kinds);
     auto const p = pair_of(mpi);
     if (p.idle) return;
@@ -209,7 +209,7 @@ int end(test_run& mpi, ending how, MPI_Request& request, MPI_Status& status) {
 ASSAY_TEST(p2p, cancel_then_receive,
            requirements{"p2p.cancel.not_matched_later", "p2p.cancel.persistent", "p2p.cancel.receive",
                         "p2p.cancel.wait_local"},
-           over(axis_use{&cancels}, axis_use{&endings}, axis_use{&lengths}, few_communicators()), thread_safe{}) {
+           over(axis_use{&cancels}, axis_use{&endings}, axis_use{&lengths}, communicators::few()), thread_safe{}) {
     auto const p = pair_of(mpi);
     if (p.idle) return;
     auto const n = mpi.at(lengths);
@@ -254,7 +254,7 @@ ASSAY_TEST(p2p, cancel_then_receive,
 // A receive whose message is on its way is cancelled: either it gets the message, or the next receive does.
 ASSAY_TEST(p2p, cancel_or_receive, requirements{"p2p.cancel.either"},
            over(only(cancels, [](cancelled c) { return c != cancelled::any_source; }), axis_use{&endings},
-                only(lengths, [](std::size_t n) { return n > 0; }), few_communicators()),
+                only(lengths, [](std::size_t n) { return n > 0; }), communicators::few()),
            thread_safe{}) {
     auto const p = pair_of(mpi);
     if (p.idle) return;
@@ -290,7 +290,7 @@ ASSAY_TEST(p2p, cancel_or_receive, requirements{"p2p.cancel.either"},
 // What a status says by its procedures is what its fields say.
 ASSAY_TEST(p2p, status_procedures,
            requirements{"p2p.status.get_source", "p2p.status.get_tag", "p2p.status.get_error", "status.set_fields"},
-           over(few_communicators()),
+           over(communicators::few()),
            needs_procedures({"MPI_Status_get_source", "MPI_Status_get_tag", "MPI_Status_get_error",
                              "MPI_Status_set_source", "MPI_Status_set_tag", "MPI_Status_set_error"}),
            thread_safe{}) {

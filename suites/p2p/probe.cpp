@@ -85,7 +85,7 @@ void take(test_run& mpi, call c, found& f, int source, int tag, std::uint64_t ke
 ASSAY_TEST(p2p, probe_order,
            requirements{"p2p.probe.same_as_receive", "p2p.probe.repeated", "p2p.probe.by_tag", "p2p.mprobe.removes",
                         "p2p.mprobe.any_order", "p2p.mrecv.handle_null", "p2p.probe.status"},
-           over(axis_use{&calls}, axis_use{&lengths}, axis_use{&wanted}, few_communicators()), wildcards{},
+           over(axis_use{&calls}, axis_use{&lengths}, axis_use{&wanted}, communicators::few()), wildcards{},
            thread_safe{}) {
     auto const c = mpi.at(calls);
     auto const w = mpi.at(wanted);
@@ -150,7 +150,7 @@ ASSAY_TEST(p2p, probe_order,
 
 // A message lies there that does not match.
 ASSAY_TEST(p2p, probe_nothing, requirements{"p2p.probe.false_without_match", "p2p.context.probe"},
-           over(only(calls, [](call c) { return c == call::iprobe || c == call::improbe; }), few_communicators()),
+           over(only(calls, [](call c) { return c == call::iprobe || c == call::improbe; }), communicators::few()),
            note{"the pending message has another tag, or belongs to a duplicate of the communicator"}, thread_safe{}) {
     auto const c = mpi.at(calls);
     auto const p = pair_of(mpi);
@@ -184,7 +184,7 @@ ASSAY_TEST(p2p, probe_nothing, requirements{"p2p.probe.false_without_match", "p2
 
 // A synchronous send ends when its matched message is received, not when it is matched.
 ASSAY_TEST(p2p, probe_synchronous, requirements{"p2p.mprobe.synchronous", "p2p.probe.synchronous"},
-           over(axis_use{&calls}, axis_use{&lengths}, few_communicators()), thread_safe{}) {
+           over(axis_use{&calls}, axis_use{&lengths}, communicators::few()), thread_safe{}) {
     auto const c = mpi.at(calls);
     auto const p = pair_of(mpi);
     if (p.idle) return;
@@ -236,7 +236,7 @@ axis<null_call> const
 ASSAY_TEST(p2p, proc_null_calls,
            requirements{"p2p.proc_null", "p2p.proc_null.message", "p2p.proc_null.sendrecv", "p2p.proc_null.probe",
                         "p2p.proc_null.isendrecv_status"},
-           over(axis_use{&null_calls}, few_communicators()), thread_safe{}) {
+           over(axis_use{&null_calls}, communicators::few()), thread_safe{}) {
     auto const c = mpi.at(null_calls);
     auto const p = pair_of(mpi);
     if (p.idle) return;

@@ -7,10 +7,7 @@ using namespace assay::p2p;
 
 ASSAY_TEST(p2p, proc_null, requirements{"p2p.proc_null"},
            over(axis_use{&modes()}, axis_use{&receives()}, axis_use{&completions()}, communicators::usable(),
-                only(type_axis(),
-                     [](datatype const& t) {
-                         return t.name == "int" || t.name == "type_mix" || t.name == "long_double";
-                     }),
+                datatypes::of({"int", "type_mix", "long_double"}),
                 only(count_ladder(), [](count_value const& c) { return c.kind == count_value::unit::elements; })),
            sensible_receive(), sensible_completion(), thread_safe{}) {
     exchange(mpi, {{-1, -1}, {-1, -1}}, {mpi.at(modes()), mpi.at(receives()), mpi.at(completions())});

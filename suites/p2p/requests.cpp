@@ -96,11 +96,11 @@ static void nothing_active(test_run& mpi) {
 
 ASSAY_TEST(p2p, requests_inactive,
            requirements{"p2p.inactive.empty_status", "p2p.inactive.undefined_index", "p2p.inactive.stays"},
-           over(only(calls, since_31), axis_use{&lists}, few_communicators()), thread_safe{}) {
+           over(only(calls, since_31), axis_use{&lists}, communicators::few()), thread_safe{}) {
     nothing_active(mpi);
 }
 ASSAY_TEST(p2p, get_status_inactive, requirements{"p2p.get_status.inactive"},
-           over(only(calls, since_41), axis_use{&lists}, few_communicators()),
+           over(only(calls, since_41), axis_use{&lists}, communicators::few()),
            needs_procedures({"MPI_Request_get_status_any", "MPI_Request_get_status_all",
                              "MPI_Request_get_status_some"}),
            thread_safe{}) {
@@ -217,12 +217,12 @@ static void mixed_list(test_run& mpi) {
 ASSAY_TEST(p2p, requests_mixed,
            requirements{"p2p.completion.null_in_list", "p2p.completion.any_one", "p2p.completion.all_statuses",
                         "p2p.get_status.keeps"},
-           over(only(calls, since_31), axis_use{&kinds}, few_communicators()),
+           over(only(calls, since_31), axis_use{&kinds}, communicators::few()),
            note{"a list of a null, an inactive, an active, a null and another active request"}, thread_safe{}) {
     mixed_list(mpi);
 }
 ASSAY_TEST(p2p, get_status_mixed, requirements{"p2p.get_status.any", "p2p.get_status.all", "p2p.get_status.some"},
-           over(only(calls, since_41), axis_use{&kinds}, few_communicators()),
+           over(only(calls, since_41), axis_use{&kinds}, communicators::few()),
            note{"a list of a null, an inactive, an active, a null and another active request"},
            needs_procedures({"MPI_Request_get_status_any", "MPI_Request_get_status_all",
                              "MPI_Request_get_status_some"}),
@@ -330,12 +330,12 @@ static void pending_list(test_run& mpi) {
 ASSAY_TEST(p2p, requests_pending,
            requirements{"p2p.completion.pending", "p2p.completion.testall_none", "p2p.completion.one_of_two",
                         "p2p.get_status.pending"},
-           over(only(calls, since_31), axis_use{&kinds}, few_communicators()),
+           over(only(calls, since_31), axis_use{&kinds}, communicators::few()),
            note{"two receives: of neither, then of the second one the message was sent"}, thread_safe{}) {
     pending_list(mpi);
 }
 ASSAY_TEST(p2p, get_status_pending, requirements{"p2p.get_status.list_pending"},
-           over(only(calls, since_41), axis_use{&kinds}, few_communicators()),
+           over(only(calls, since_41), axis_use{&kinds}, communicators::few()),
            note{"two receives: of neither, then of the second one the message was sent"},
            needs_procedures({"MPI_Request_get_status_any", "MPI_Request_get_status_all",
                              "MPI_Request_get_status_some"}),
@@ -363,11 +363,11 @@ static void ignored_status(test_run& mpi) {
 }
 
 ASSAY_TEST(p2p, requests_ignored_status, requirements{"p2p.status.ignore", "p2p.statuses.ignore"},
-           over(only(calls, since_31), axis_use{&kinds}, few_communicators()), thread_safe{}) {
+           over(only(calls, since_31), axis_use{&kinds}, communicators::few()), thread_safe{}) {
     ignored_status(mpi);
 }
 ASSAY_TEST(p2p, get_status_ignored_status, requirements{"p2p.get_status.ignore"},
-           over(only(calls, since_41), axis_use{&kinds}, few_communicators()),
+           over(only(calls, since_41), axis_use{&kinds}, communicators::few()),
            needs_procedures({"MPI_Request_get_status_any", "MPI_Request_get_status_all",
                              "MPI_Request_get_status_some"}),
            thread_safe{}) {
@@ -379,7 +379,7 @@ ASSAY_TEST(p2p, requests_error,
            requirements{"p2p.completion.err_in_status", "p2p.completion.single_error", "p2p.recv.truncated",
                         "p2p.recv.truncated_memory", "p2p.recv.truncated_class", "p2p.recv.truncated_sender",
                         "errors.raised.goes_on"},
-           over(only(calls, [](call c) { return !only_looks(c); }), axis_use{&kinds}, few_communicators()),
+           over(only(calls, [](call c) { return !only_looks(c); }), axis_use{&kinds}, communicators::few()),
            note{"of three receives the second one is too small"}, thread_safe{}) {
     auto const c = mpi.at(calls);
     auto const k = mpi.at(kinds);
@@ -505,7 +505,7 @@ axis<std::size_t> const lengths("ints", {{{"5", "a small message"}, 5}, {{"10000
 ASSAY_TEST(p2p, request_free,
            requirements{"p2p.request_free.null", "p2p.request_free.active_send", "p2p.request_free.inactive",
                         "p2p.cancel.free"},
-           over(axis_use{&frees}, axis_use{&lengths}, few_communicators()), thread_safe{}, uses_attached_buffer{}) {
+           over(axis_use{&frees}, axis_use{&lengths}, communicators::few()), thread_safe{}, uses_attached_buffer{}) {
     auto const p = pair_of(mpi);
     if (p.idle) return;
     auto const n = mpi.at(lengths);
@@ -577,7 +577,7 @@ axis<call> const many_calls("call", {{{"waitall", "MPI_Waitall"}, call::waitall}
 ASSAY_TEST(p2p, requests_many,
            requirements{"p2p.nonblocking.many_pending", "p2p.completion.any_one", "p2p.completion.all_statuses",
                         "p2p.send.data"},
-           over(axis_use{&many_calls}, few_communicators()),
+           over(axis_use{&many_calls}, communicators::few()),
            note{"thousands of receives and sends at once, or as many as the library has resources for"},
            thread_safe{}) {
     auto const c = mpi.at(many_calls);

@@ -93,7 +93,7 @@ static void matched(test_run& mpi) {
 
 ASSAY_TEST(p2p, sendrecv_matched, requirements{"p2p.sendrecv.plain_partner", "p2p.sendrecv.wildcard"},
            over(axis_use{&calls}, only(sides, [](other_side s) { return s != other_side::probe; }), axis_use{&lengths},
-                axis_use{&any_source}, few_communicators()),
+                axis_use{&any_source}, communicators::few()),
            wildcards{},
            // What is to be taken by a receive of our own must not be taken by the wildcard of the call.
            where(sides, any_source, [](other_side s, bool any) { return s == other_side::same || !any; }),
@@ -104,7 +104,7 @@ ASSAY_TEST(p2p, sendrecv_matched, requirements{"p2p.sendrecv.plain_partner", "p2
 ASSAY_TEST(p2p, sendrecv_probed, requirements{"p2p.sendrecv.probed"},
            over(only(calls, [](call c) { return c == call::isendrecv || c == call::ireplace; }),
                 only(sides, [](other_side s) { return s == other_side::probe; }), axis_use{&lengths},
-                only(any_source, [](bool any) { return !any; }), few_communicators()),
+                only(any_source, [](bool any) { return !any; }), communicators::few()),
            needs_procedures({"MPI_Isendrecv", "MPI_Isendrecv_replace"}), wildcards{}, thread_safe{}) {
     matched(mpi);
 }
@@ -112,7 +112,7 @@ ASSAY_TEST(p2p, sendrecv_probed, requirements{"p2p.sendrecv.probed"},
 // Both sides of one call between two processes: lengths, datatypes and tags of their own.
 ASSAY_TEST(p2p, sendrecv_sides, requirements{"p2p.sendrecv.tags", "p2p.sendrecv.types"},
            over(only(calls, [](call c) { return c == call::sendrecv || c == call::isendrecv; }), axis_use{&lengths},
-                few_communicators()),
+                communicators::few()),
            note{"odd ranks send one int more than even ones, with another tag; pairs of ints are received as ints"},
            thread_safe{}) {
     auto const p = pair_of(mpi);

@@ -253,7 +253,7 @@ ASSAY_TEST(rma, compare_and_swap, requirements{"rma.compare_and_swap", "rma.atom
 // Reading, adding one and writing back, as two accesses that nobody may come between.
 ASSAY_TEST(rma, exclusive_lock, requirements{"rma.lock.exclusive", "rma.flush"},
            over(axis_use{&flavors()}, axis_use{&units()}, axis_use{&hints()}, communicators::intra(),
-                only(type_axis(), [](datatype const& t) { return t.name == "int" || t.name == "int64_t"; })),
+                datatypes::of({"int", "int64_t"})),
            sensible_unit(), thread_safe{}) {
     auto const who = pattern_of(mpi, shape::to_root);
     window win(mpi, {mpi.at(flavors()), mpi.at(units()), mpi.at(hints())}, mpi.map, 1, 1, true);

@@ -39,7 +39,7 @@ int flavor_constant(flavor how) {
 ASSAY_TEST(rma, attributes,
            requirements{"rma.attributes", "rma.attributes.dynamic_unit", "rma.get_group", "rma.get_info"},
            over(axis_use{&flavors()}, axis_use{&units()}, axis_use{&hints()}, communicators::intra(),
-                only(type_axis(), [](datatype const& t) { return t.name == "double" || t.name == "type_mix"; }),
+                datatypes::of({"double", "type_mix"}),
                 only(count_ladder(), [](count_value const& c) { return c.n == 0 || c.n == 17; })),
            sensible_unit(), thread_safe{}) {
     auto const how = mpi.at(flavors());
@@ -83,9 +83,7 @@ ASSAY_TEST(rma, attributes,
 }
 
 ASSAY_TEST(rma, win_name, requirements{"rma.name", "rma.name.empty"},
-           over(axis_use{&flavors()},
-                only(comm_axis(), [](communicator const& c) { return c.name == "world" || c.name == "self"; })),
-           thread_safe{}) {
+           over(axis_use{&flavors()}, communicators::of({"world", "self"})), thread_safe{}) {
     window win(mpi, {mpi.at(flavors()), unit::byte, false}, mpi.map, 0, 1, false);
     if (!win.made()) return;
     char text[MPI_MAX_OBJECT_NAME + 1];

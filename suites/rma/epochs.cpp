@@ -48,14 +48,13 @@ void puts(test_run& mpi, window& win, std::initializer_list<sync_way> ways) {
     }
 }
 
-bool is_int(datatype const& type) { return type.name == "int"; }
 bool is_few_or_many(count_value const& count) { return count.n == 3 || count.n == 8192; }
 
 } // namespace
 
 ASSAY_TEST(rma, epochs, requirements{"rma.epochs", "rma.put.data", "rma.fence.asserts", "rma.post_start"},
            over(checked_syncs(), axis_use{&then_axis}, axis_use{&flavors()}, axis_use{&hints()}, communicators::intra(),
-                only(type_axis(), is_int), only(count_ladder(), is_few_or_many)),
+                datatypes::of({"int"}), only(count_ladder(), is_few_or_many)),
            // A fence without MPI_MODE_NOSUCCEED may open an epoch (section 12.5.1).
            where(syncs(), then_axis, [](sync_way s, next n) { return s != sync_way::fence || n == next::same; }),
            note{"three rounds of puts around a ring"}, thread_safe{}) {
@@ -74,9 +73,8 @@ axis<bool> const repeats("epochs", {{{"one", "one epoch"}, false},
 // A test of its own with few cases: a library that gets this wrong hangs.
 ASSAY_TEST(rma, nocheck, requirements{"rma.lock.nocheck", "rma.post.nocheck", "rma.epochs"},
            over(only(syncs(), [](sync_way s) { return s == sync_way::lock_nocheck || s == sync_way::post_asserts; }),
-                axis_use{&repeats},
-                only(comm_axis(), [](communicator const& c) { return c.name == "world" || c.name == "self"; }),
-                only(type_axis(), is_int), only(count_ladder(), [](count_value const& c) { return c.n == 3; })),
+                axis_use{&repeats}, communicators::of({"world", "self"}), datatypes::of({"int"}),
+                only(count_ladder(), [](count_value const& c) { return c.n == 3; })),
            note{"MPI_MODE_NOCHECK where it holds"}, thread_safe{}) {
     auto const how = mpi.at(syncs());
     window win(mpi, {flavor::allocate, unit::byte, false}, mpi.map, mpi.elements, 1, passive(how));

@@ -33,7 +33,7 @@ bool single(call c) { return c == call::fetch_and_op || c == call::compare_and_s
 
 ASSAY_TEST(rma, proc_null, requirements{"rma.proc_null"},
            over(axis_use{&calls}, axis_use{&syncs()}, axis_use{&flavors()}, communicators::intra(),
-                only(type_axis(), [](datatype const& t) { return t.name == "int" || t.name == "int64_t"; }),
+                datatypes::of({"int", "int64_t"}),
                 only(count_ladder(), [](count_value const& c) { return c.n == 0 || c.n == 1 || c.n == 17; })),
            where(calls, syncs(), [](call c, sync_way s) { return !has_request(c) || passive(s); }),
            where(calls, count_ladder(), [](call c, count_value const& n) { return !single(c) || n.n == 1; }),

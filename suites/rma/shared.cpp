@@ -10,10 +10,7 @@ using namespace assay::rma;
 ASSAY_TEST(rma, shared_memory,
            requirements{"rma.shared.query", "rma.shared.query_size", "rma.shared.contiguous", "rma.shared.load_store"},
            over(axis_use{&units()}, axis_use{&hints()}, communicators::intra(),
-                only(type_axis(),
-                     [](datatype const& t) {
-                         return t.name == "int" || t.name == "type_mix" || t.name == "vector_negative_int";
-                     }),
+                datatypes::of({"int", "type_mix", "vector_negative_int"}),
                 only(count_ladder(), [](count_value const& c) { return c.n == 3 || c.n == 8192; })),
            note{"fence and direct stores into the memory of the right neighbour"}, thread_safe{}) {
     bool const contiguous = !mpi.at(hints()); // the info object asks for alloc_shared_noncontig

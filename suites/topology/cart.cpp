@@ -311,7 +311,7 @@ axis<misuse> const
 ASSAY_TEST(topology, cart_misuse,
            requirements{"topology.cart_create.too_large", "topology.cart_rank.out_of_range",
                         "topology.cart_shift.direction"},
-           over(axis_use{&misuses}, world_only()), thread_safe{}) {
+           over(axis_use{&misuses}, communicators::world()), thread_safe{}) {
     int const extent = mpi.size, larger = mpi.size + 1, period = 0, beyond = mpi.size;
     MPI_Comm line = MPI_COMM_NULL, made = MPI_COMM_NULL;
     mpi.ok(MPI_Cart_create(mpi.comm, 1, &extent, &period, 0, &line));

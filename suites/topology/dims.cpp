@@ -49,7 +49,7 @@ int least_spread(int nodes, int n, int largest, int smallest) {
 } // namespace
 
 ASSAY_TEST(topology, dims_examples, requirements{"topology.dims_create.constraints", "topology.dims_create.product"},
-           over(world_only()), thread_safe{}) {
+           over(communicators::world()), thread_safe{}) {
     for (auto const& one : examples()) {
         auto const got = create(mpi, one.nodes, one.given);
         mpi.check(got == one.expected, finding::value,
@@ -66,7 +66,7 @@ ASSAY_TEST(topology, dims_examples, requirements{"topology.dims_create.constrain
 ASSAY_TEST(topology, dims_create,
            requirements{"topology.dims_create.product", "topology.dims_create.order", "topology.dims_create.balanced",
                         "topology.dims_create.constraints"},
-           over(axis_use{&dimensions}, world_only()), thread_safe{}) {
+           over(axis_use{&dimensions}, communicators::world()), thread_safe{}) {
     int const n = mpi.at(dimensions);
     int unbalanced = 0;
     std::string first_unbalanced;
@@ -116,7 +116,7 @@ axis<misuse> const misuses("wrong", {{{"no_multiple", "7 nodes, one dimension of
 } // namespace
 
 ASSAY_TEST(topology, dims_misuse, requirements{"topology.dims_create.no_multiple", "topology.dims_create.negative"},
-           over(axis_use{&misuses}, world_only()), thread_safe{}) {
+           over(axis_use{&misuses}, communicators::world()), thread_safe{}) {
     int dims[] = {0, mpi.at(misuses) == misuse::negative ? -1 : 3, 0};
     erroneous_from_here();
     int const code = MPI_Dims_create(7, 3, dims);

@@ -235,7 +235,7 @@ ASSAY_TEST(topology, dist_graph,
 // Room for less than there is: the first part of the list. By itself, since libraries refuse it.
 ASSAY_TEST(topology, dist_graph_room, requirements{"topology.dist_graph.first_part"},
            over(only(shapes, [](shape s) { return s(3).size() > 2; }), axis_use{&makers}, axis_use{&weights},
-                world_only()),
+                communicators::world()),
            thread_safe{}) {
     auto const g = mpi.at(shapes)(mpi.size);
     bool const with_weights = mpi.at(weights);

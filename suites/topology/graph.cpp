@@ -179,7 +179,7 @@ axis<misuse> const misuses("wrong", {{{"too_large", "more nodes than processes"}
 
 ASSAY_TEST(topology, graph_misuse,
            requirements{"topology.graph_create.too_large", "topology.graph_create.invalid_edge"},
-           over(axis_use{&misuses}, world_only()), thread_safe{}) {
+           over(axis_use{&misuses}, communicators::world()), thread_safe{}) {
     auto const loops = [](int n) {
         graph g;
         for (int i = 0; i < n; ++i) g.push_back({i});

@@ -307,6 +307,16 @@ TEST(plan, isRefusedWhenItHasTooManyCases) {
     EXPECT_CONTAINS(refusal([&] { make_plan(what, four); }), fmt::format("more than {} cases", count - 1));
 }
 
+TEST(axis, refusesNamesThatItDoesNotHave) {
+    auto const use = named(comm_axis(), {"world", "wrold"});
+    EXPECT_THROW(use.keep(0), std::logic_error);
+    auto const both = named(comm_axis(), {"world", "self"});
+    std::vector<std::string> kept;
+    for (std::size_t value = 0; value < comm_axis().size(); ++value)
+        if (both.keep(value)) kept.push_back(comm_axis().name_of(value));
+    EXPECT_EQ(kept, (std::vector<std::string>{"world", "self"}));
+}
+
 TEST(count_value, isAtLeastOneElementForASizeInBytes) {
     basic_type twelve;
     twelve.name = "twelve";

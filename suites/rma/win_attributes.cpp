@@ -1,5 +1,5 @@
 // Attributes of windows (MPI-5.0 section 7.7.3). Windows cannot be duplicated: only the delete callback is ever called.
-#include "suites/comm/comm.hpp"
+#include "framework/mpi/run.hpp"
 
 #include <cstdint>
 #include <fmt/format.h>
@@ -37,10 +37,10 @@ void expect_value(test_run& mpi, MPI_Win win, int key, std::intptr_t expected, c
 
 } // namespace
 
-ASSAY_TEST(comm, win_attr,
+ASSAY_TEST(rma, win_attr,
            requirements{"attr.win.store", "attr.win.delete", "attr.win.free", "attr.win.replace",
                         "attr.win.keyval_free", "attr.win.null_delete_fn"},
-           over(few())) {
+           over(communicators::of({"world", "reversed", "odd_even"}))) {
     removals seen;
     int key = MPI_KEYVAL_INVALID, silent = MPI_KEYVAL_INVALID;
     mpi.ok(MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, on_delete, &key, &seen));

@@ -12,9 +12,8 @@ axis<int> const outside("outside",
                         {{{"0", "all processes are in the grid"}, 0}, {{"1", "one process is left over"}, 1}});
 } // namespace
 
-ASSAY_TEST(env, cart, requirements{"topology.cart_create", "topology.cart_map", "topology.cart_map.outside"},
-           over(axis_use{&periods}, axis_use{&outside},
-                only(comm_axis(), [](communicator const& c) { return c.name == "world" || c.name == "reversed"; })),
+ASSAY_TEST(topology, cart_line, requirements{"topology.cart_create", "topology.cart_map", "topology.cart_map.outside"},
+           over(axis_use{&periods}, axis_use{&outside}, communicators::of({"world", "reversed"})),
            where(outside, comm_axis(),
                  [](job const& j, int left, communicator const& c) { return smallest_size(c, j.np) > left; }),
            thread_safe{}) {

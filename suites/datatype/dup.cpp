@@ -2,12 +2,8 @@
 #include "framework/mpi/run.hpp"
 using namespace assay;
 
-ASSAY_TEST(env, type_dup, requirements{"datatype.dup", "datatype.extent", "datatype.free"},
-           over(datatypes::all(), only(count_ladder(),
-                                       [](count_value const& c) {
-                                           return c.kind == count_value::unit::elements && (c.n == 1 || c.n == 17);
-                                       })),
-           thread_safe{}) {
+ASSAY_TEST(datatype, dup_equal, requirements{"datatype.dup", "datatype.extent", "datatype.free"},
+           over(datatypes::all(), counts::elements({1, 17})), thread_safe{}) {
     MPI_Datatype dup = MPI_DATATYPE_NULL;
     if (!mpi.ok(MPI_Type_dup(mpi.type, &dup))) return;
     MPI_Aint lb = -7, extent = -7, true_lb = -7, true_extent = -7;

@@ -124,7 +124,7 @@ int class_of(int code) {
 
 } // namespace
 
-ASSAY_TEST(p2p, generalized_complete,
+ASSAY_TEST(external, generalized_complete,
            requirements{"grequest.complete", "grequest.query.status", "grequest.query.when", "grequest.query.ignored",
                         "grequest.free.when", "grequest.extra_state"},
            over(only(calls, completes), axis_use{&numbers}, axis_use{&status_given}),
@@ -186,7 +186,7 @@ ASSAY_TEST(p2p, generalized_complete,
     mine.in_order();
 }
 
-ASSAY_TEST(p2p, generalized_some, requirements{"grequest.complete", "grequest.query.when", "grequest.free.when"},
+ASSAY_TEST(external, generalized_some, requirements{"grequest.complete", "grequest.query.when", "grequest.free.when"},
            over(only(calls, [](call c) { return completes_of_list(c) && c != call::waitall; })),
            note{"of three generalized requests the one in the middle is complete"}) {
     auto const c = mpi.at(calls);
@@ -228,7 +228,7 @@ axis<bool> const first_completed("order", {{{"complete_first", "MPI_Grequest_com
                                            {{"free_first", "MPI_Request_free comes first"}, false}});
 }
 
-ASSAY_TEST(p2p, generalized_free, requirements{"grequest.free.request_free"}, over(axis_use{&first_completed})) {
+ASSAY_TEST(external, generalized_free, requirements{"grequest.free.request_free"}, over(axis_use{&first_completed})) {
     operations mine(mpi, 1);
     if (!mine.start()) return;
     auto const copy = mine.requests[0]; // stays valid until free_fn was called
@@ -245,7 +245,8 @@ ASSAY_TEST(p2p, generalized_free, requirements{"grequest.free.request_free"}, ov
     mine.called(0, 0, 1, 0, "after both MPI_Request_free and MPI_Grequest_complete");
 }
 
-ASSAY_TEST(p2p, generalized_cancel, requirements{"grequest.cancel", "grequest.query.status", "grequest.extra_state"},
+ASSAY_TEST(external, generalized_cancel,
+           requirements{"grequest.cancel", "grequest.query.status", "grequest.extra_state"},
            over(axis_use{&first_completed}, axis_use{&numbers}),
            note{"order=free_first: MPI_Cancel comes before MPI_Grequest_complete"}) {
     bool const complete = mpi.at(first_completed);
@@ -284,7 +285,7 @@ static int class_of_callbacks() {
     return made;
 }
 
-ASSAY_TEST(p2p, generalized_errors, requirements{"grequest.error.returned"},
+ASSAY_TEST(external, generalized_errors, requirements{"grequest.error.returned"},
            over(only(calls, [](call c) { return completes(c) && (is_single(c) || is_any(c)); }), axis_use{&numbers}),
            where(calls, numbers, [](call c, int n) { return is_single(c) == (n == 1); })) {
     int const own_class = class_of_callbacks();
@@ -323,9 +324,8 @@ ASSAY_TEST(p2p, generalized_errors, requirements{"grequest.error.returned"},
     mpi.check(failing.frees == 1, finding::order, fmt::format("free_fn was called {} times", failing.frees));
 }
 
-ASSAY_TEST(p2p, generalized_mixed, requirements{"grequest.mixed", "grequest.query.status"},
-           over(only(calls, completes_of_list),
-                only(comm_axis(), [](communicator const& c) { return c.name == "world" || c.name == "reversed"; })),
+ASSAY_TEST(external, generalized_mixed, requirements{"grequest.mixed", "grequest.query.status"},
+           over(only(calls, completes_of_list), communicators::of({"world", "reversed"})),
            note{"a generalized request completes together with a message around the ring"}, thread_safe{}) {
     operations mine(mpi, 1);
     if (!mine.start()) return;
@@ -359,7 +359,7 @@ ASSAY_TEST(p2p, generalized_mixed, requirements{"grequest.mixed", "grequest.quer
               fmt::format("the message from the left holds {}, expected {}", got, 1000 + left));
 }
 
-ASSAY_TEST(p2p, generalized_thread, requirements{"grequest.thread"}, over(only(calls, waits)), own_threads{2},
+ASSAY_TEST(external, generalized_thread, requirements{"grequest.thread"}, over(only(calls, waits)), own_threads{2},
            note{"one thread waits, another calls MPI_Grequest_complete"}) {
     operations mine(mpi, 1);
     if (!mine.start()) return;
@@ -385,7 +385,7 @@ ASSAY_TEST(p2p, generalized_thread, requirements{"grequest.thread"}, over(only(c
     mpi.check_null(mine.requests[0]);
 }
 
-ASSAY_TEST(p2p, generalized_error_in_status, requirements{"grequest.error.in_status"},
+ASSAY_TEST(external, generalized_error_in_status, requirements{"grequest.error.in_status"},
            over(only(calls, [](call c) { return completes_of_list(c) && !is_any(c); })),
            note{"free_fn of one of three requests fails"}) {
     constexpr std::size_t n = 3, bad = 1;
