@@ -226,6 +226,8 @@ int MPI_Comm_create_from_group(MPI_Group group, char const* name, MPI_Info info,
     int const code = PMPI_Comm_create_from_group(group, name, info, handler, made);
     if (planted == fault::comm_from_group_errhandler && *made != MPI_COMM_NULL)
         PMPI_Comm_set_errhandler(*made, MPI_ERRORS_ARE_FATAL);
+    if (planted == fault::comm_from_group_longest_tag && std::strlen(name) + 1 >= MPI_MAX_STRINGTAG_LEN)
+        return MPI_ERR_ARG;
     if (planted == fault::comm_from_group_short_tag && std::strlen(name) > 32) return MPI_ERR_ARG;
     return planted == fault::comm_from_group_order ? reverse(made) : code;
 }

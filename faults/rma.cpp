@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <mutex>
+#include <string>
 #include <unistd.h>
 #include <vector>
 
@@ -308,6 +309,12 @@ int MPI_Win_get_group(MPI_Win win, MPI_Group* group) {
     PMPI_Group_range_incl(straight, 1, range, group);
     PMPI_Group_free(&straight);
     return code;
+}
+
+int MPI_Win_set_name(MPI_Win win, char const* name) {
+    std::string text = name;
+    if (is(fault::win_name_longest_cut) && text.size() >= MPI_MAX_OBJECT_NAME - 1) text.resize(MPI_MAX_OBJECT_NAME - 2);
+    return PMPI_Win_set_name(win, text.c_str());
 }
 
 int MPI_Win_get_name(MPI_Win win, char* name, int* length) {

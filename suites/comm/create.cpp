@@ -103,6 +103,23 @@ ASSAY_TEST(comm, create_from_group,
     make(mpi, creation::create_from_group);
 }
 
+// A name as long as may be, and another one that differs in its last character only.
+ASSAY_TEST(comm, create_from_group_longest, requirements{"comm.create_from_group.stringtag"}, over(few()),
+           needs_procedures({"MPI_Comm_create_from_group"})) {
+    auto name = fmt::format("assay.longest.{}.{}.", local_of(mpi)[0], mpi.first_tag());
+    name.resize(static_cast<std::size_t>(MPI_MAX_STRINGTAG_LEN) - 1, '.');
+    group_handle const group(subgroup(mpi, mpi.comm, all_ranks(mpi.size)));
+    MPI_Comm made[2] = {MPI_COMM_NULL, MPI_COMM_NULL};
+    for (int i : {0, 1}) {
+        name.back() = i == 0 ? 'a' : 'b';
+        if (!mpi.ok(MPI_Comm_create_from_group(group, name.c_str(), MPI_INFO_NULL, MPI_ERRORS_RETURN, &made[i])))
+            return;
+        expect_communicator(mpi, made[i], local_of(mpi), {},
+                            fmt::format("a communicator with a name of {} characters", name.size()));
+    }
+    for (auto& comm : made) free_communicator(mpi, comm);
+}
+
 // Of an intercommunicator: each side gives those of its own group that are to stay (figure 17 of the standard).
 namespace {
 enum class part { all, first, backwards, one_side };

@@ -98,3 +98,24 @@ ASSAY_TEST(rma, win_name, requirements{"rma.name", "rma.name.empty"},
     mpi.check(length == 8 && std::memcmp(text, "a window", 9) == 0, finding::window,
               fmt::format("MPI_Win_get_name gives length {}, expected 8", length));
 }
+
+ASSAY_TEST(rma, win_name_longest, requirements{"rma.name", "name.truncated"},
+           over(only(flavors(), [](flavor f) { return f == flavor::create || f == flavor::shared; }),
+                only(comm_axis(), [](communicator const& c) { return c.name == "world" || c.name == "self"; }))) {
+    window win(mpi, {mpi.at(flavors()), unit::byte, false}, mpi.map, 0, 1, false);
+    if (!win.made()) return;
+    std::string longest;
+    for (int i = 0; i < MPI_MAX_OBJECT_NAME - 1; ++i) longest += static_cast<char>('a' + i % 26);
+    for (auto const* beyond : {"", "and what is too much"}) {
+        std::string text(MPI_MAX_OBJECT_NAME + 16, static_cast<char>(poison_byte));
+        int length = -7;
+        mpi.ok(MPI_Win_set_name(win, "in between"));
+        mpi.ok(MPI_Win_set_name(win, (longest + beyond).c_str()));
+        mpi.ok(MPI_Win_get_name(win, text.data(), &length));
+        mpi.check(length == MPI_MAX_OBJECT_NAME - 1 && text.substr(0, text.find('\0')) == longest, finding::window,
+                  fmt::format("a name of {} characters comes back with length {}: \"{}\"",
+                              longest.size() + std::strlen(beyond), length, text.c_str()));
+        mpi.check(text.find_first_not_of(static_cast<char>(poison_byte), MPI_MAX_OBJECT_NAME) == std::string::npos,
+                  finding::guard, "MPI_Win_get_name wrote beyond MPI_MAX_OBJECT_NAME characters");
+    }
+}
