@@ -22,6 +22,7 @@ bool strikes(receive const& posted) {
     switch (planted) {
     case fault::partitioned_fourth_round: return posted.starts >= 4;
     case fault::partitions_of_vectors: return *send_type != posted.type && !is_named(posted.type);
+    case fault::partitions_beyond_32: return to > 32;
     case fault::partitions_many: return to > 512;
     case fault::partitions_uneven: return to > 1 && from > 1 && to % from != 0 && from % to != 0;
     case fault::partitioned_third_request: return remembered() >= 3;

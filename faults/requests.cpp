@@ -100,6 +100,8 @@ void received_ignored(std::vector<pending> const& before) {
 void complete_all(std::vector<pending> const& before, MPI_Request* requests, MPI_Status* statuses) {
     for (std::size_t i = 0; i < before.size(); ++i) complete(before[i], &requests[i], &statuses[i]);
     if (planted == fault::status_waitall_swapped && before.size() > 1) std::swap(statuses[0], statuses[1]);
+    if (planted == fault::status_beyond_32)
+        for (std::size_t i = 32; i < before.size(); ++i) statuses[i].MPI_TAG += 1;
     if (planted == fault::status_null_in_list && any_active(before))
         for (std::size_t i = 0; i < before.size(); ++i)
             if (before[i].handle == MPI_REQUEST_NULL) statuses[i].MPI_SOURCE = 0;
@@ -125,6 +127,9 @@ void complete_some(std::vector<pending> const& before, MPI_Request* requests, in
                    MPI_Status* statuses) {
     if (finished == MPI_UNDEFINED) return;
     for (int k = 0; k < finished; ++k) complete(before[indices[k]], &requests[indices[k]], &statuses[k]);
+    if (planted == fault::status_beyond_32)
+        for (int k = 0; k < finished; ++k)
+            if (indices[k] >= 32) statuses[k].MPI_TAG += 1;
     int const count = static_cast<int>(before.size());
     if (planted == fault::waitsome_index && finished > 0) indices[0] = (indices[0] + 1) % count;
 }

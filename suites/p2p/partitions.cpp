@@ -30,7 +30,14 @@ axis<cut> const cuts("partitions", {{{"1_1", "one partition"}, {1, 1}},
                                     {{"2_6", "two are received as six"}, {2, 6}},
                                     {{"3_2", "three are received as two, cut in other places"}, {3, 2}},
                                     {{"8_12", "eight are received as twelve"}, {8, 12}},
-                                    {{"24_24", "24 on both sides"}, {24, 24}}});
+                                    {{"24_24", "24 on both sides"}, {24, 24}},
+                                    {{"5_5", "five on both sides"}, {5, 5}},
+                                    {{"33_33", "33 on both sides"}, {33, 33}},
+                                    {{"65_13", "65 are received as 13"}, {65, 13}},
+                                    {{"13_65", "13 are received as 65"}, {13, 65}},
+                                    {{"33_5", "33 are received as five, cut in other places"}, {33, 5}},
+                                    {{"65_1", "65 are received as one"}, {65, 1}},
+                                    {{"1_65", "one is received as 65"}, {1, 65}}});
 enum class order { forward, backward, range, two_ranges, list, list_shuffled, mixed };
 axis<order> const orders("ready",
                          {{{"forward", "MPI_Pready, the first partition first"}, order::forward},
@@ -291,8 +298,12 @@ ASSAY_TEST(p2p, partitioned_order, requirements{"partitioned.order", "partitione
 
 // Both directions at once, tags that tell messages apart, an info argument, many partitions.
 namespace {
-axis<int> const numbers("number",
-                        {{{"2", "two partitions"}, 2}, {{"100", "a hundred"}, 100}, {{"1000", "a thousand"}, 1000}});
+axis<int> const numbers("number", {{{"2", "two partitions"}, 2},
+                                   {{"5", "five"}, 5},
+                                   {{"33", "33"}, 33},
+                                   {{"65", "65"}, 65},
+                                   {{"100", "a hundred"}, 100},
+                                   {{"1000", "a thousand"}, 1000}});
 enum class ending { wait, test, waitall, testall, waitany, testany, waitsome, testsome };
 axis<ending> const endings("completion", {{{"wait", "MPI_Wait"}, ending::wait},
                                           {{"test", "MPI_Test"}, ending::test},

@@ -4,6 +4,7 @@
 
 #include "framework/check/logical.hpp"
 #include "framework/process/erroneous.hpp"
+#include "suites/p2p/exchange.hpp"
 #include "suites/p2p/pair.hpp"
 
 #include <algorithm>
@@ -627,4 +628,61 @@ ASSAY_TEST(p2p, requests_many,
               finding::request, "a completed request must have become MPI_REQUEST_NULL");
     in.resize(static_cast<std::size_t>(coming));
     expect_message(mpi, in, mpi.key_from(p.from), in.size(), "thousands of messages of one int");
+}
+
+namespace {
+axis<int> const some_numbers("number",
+                             {{{"5", "five receives"}, 5}, {{"33", "33 receives"}, 33}, {{"65", "65 receives"}, 65}});
+enum class list_kind { nonblocking, persistent, alternating };
+axis<list_kind> const list_kinds("request",
+                                 {{{"irecv", "nonblocking"}, list_kind::nonblocking},
+                                  {{"recv_init", "persistent"}, list_kind::persistent},
+                                  {{"both", "persistent and nonblocking by turns"}, list_kind::alternating}});
+} // namespace
+
+// Every request of a long list is told apart: its own status, its own message.
+ASSAY_TEST(p2p, requests_number,
+           requirements{"p2p.completion.all_statuses", "p2p.completion.any_one", "p2p.completion", "p2p.status.fields"},
+           over(axis_use{&some_numbers}, axis_use{&list_kinds}, axis_use{&completions()}, few_communicators()),
+           note{"receives of 1 to 7 ints and as many sends in one list"}, thread_safe{}) {
+    auto const p = pair_of(mpi);
+    if (p.idle) return;
+    int const n = mpi.at(some_numbers);
+    auto const u = static_cast<std::size_t>(n);
+    auto const length = [](int i) { return static_cast<std::size_t>(1 + i % 7); };
+    auto const is_persistent = [how = mpi.at(list_kinds)](int i) {
+        return how == list_kind::persistent || (how == list_kind::alternating && i % 2 == 0);
+    };
+    std::vector<std::vector<int>> in, out;
+    std::vector<MPI_Request> requests(2 * u, MPI_REQUEST_NULL);
+    std::vector<MPI_Status> statuses(2 * u, poisoned_status());
+    std::vector<bool> persistent(2 * u, false);
+    // Two envelopes in turn: of each the messages come in their order.
+    auto const tag = [&](int i) { return mpi.tag(i % 2); };
+    for (int i = 0; i < n; ++i) {
+        in.push_back(room(9));
+        out.push_back(message(mpi.key_to(p.to, i), length(i)));
+    }
+    for (int i = 0; i < n; ++i) {
+        auto const k = static_cast<std::size_t>(i);
+        persistent[k] = is_persistent(i);
+        if (!persistent[k]) {
+            mpi.ok(MPI_Irecv(in[k].data(), 9, MPI_INT, p.from, tag(i), mpi.comm, &requests[k]));
+            continue;
+        }
+        mpi.ok(MPI_Recv_init(in[k].data(), 9, MPI_INT, p.from, tag(i), mpi.comm, &requests[k]));
+        mpi.ok(MPI_Start(&requests[k]));
+    }
+    for (int i = 0; i < n; ++i) {
+        auto const k = static_cast<std::size_t>(i);
+        mpi.ok(
+            MPI_Isend(out[k].data(), static_cast<int>(length(i)), MPI_INT, p.to, tag(i), mpi.comm, &requests[u + k]));
+    }
+    complete(mpi, requests, statuses, mpi.at(completions()), persistent);
+    for (int i = 0; i < n; ++i) {
+        auto const k = static_cast<std::size_t>(i);
+        expect_status(mpi, statuses[k], p.from, tag(i), length(i));
+        expect_message(mpi, in[k], mpi.key_from(p.from, i), length(i), fmt::format("receive {} of {}", i, n));
+        if (persistent[k] && requests[k] != MPI_REQUEST_NULL) mpi.ok(MPI_Request_free(&requests[k]));
+    }
 }
