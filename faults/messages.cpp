@@ -19,6 +19,8 @@ int elements_of(receive const& posted, MPI_Status const* status) {
 
 namespace {
 
+memory<std::atomic<MPI_Datatype>> last_sent(MPI_DATATYPE_NULL);
+
 template <typename Edit> void edit(receive const& posted, int count, Edit change) {
     bytes stream = load(posted.buffer, count, posted.type);
     if (stream.empty()) return;
@@ -110,6 +112,9 @@ void edit_data(receive const& posted, int count) {
     case fault::persistent_fifth_start:
         return flip_if(posted.how == arrival::persistent && posted.partitions == 0 && posted.starts >= 5);
     case fault::any_source_200th: return flip_if(posted.source == MPI_ANY_SOURCE && ++*from_anybody % 200 == 0);
+    case fault::two_type_maps:
+        return flip_if(posted.partitions == 0 && posted.type != *last_sent && !is_named(posted.type) &&
+                       !is_named(*last_sent));
     case fault::received_as_derived:
         return flip_if(posted.type != MPI_INT && !is_named(posted.type) && count > 0 &&
                        posted.how == arrival::blocking);
@@ -205,6 +210,7 @@ int before_send(send& message) {
         if (applies && message.count > 0) --message.count;
     };
     bool const struck = rare(message.count, message.type) && message.destination != MPI_PROC_NULL;
+    *last_sent = message.type;
     switch (planted) {
     case fault::bsend_truncates: drop_last_if(message.m == mode::buffered); break;
     case fault::ssend_truncates: drop_last_if(message.m == mode::synchronous); break;

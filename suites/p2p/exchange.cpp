@@ -213,27 +213,41 @@ void complete(test_run& mpi, std::vector<MPI_Request>& requests, std::vector<MPI
 
 namespace {
 
-int start_send(test_run& mpi, send_mode mode, void* data, int to, int tag, MPI_Request* request) {
+// What one end hands to MPI beside the address.
+struct message_end {
+    layout const& map;
+    std::size_t elements;
+    int count;
+    MPI_Datatype type;
+};
+
+message_end end_of(test_run const& mpi, described const* as) {
+    if (as == nullptr) return {mpi.map, mpi.elements, mpi.count, mpi.type};
+    return {as->map, as->count, as->n(), as->type};
+}
+
+int start_send(test_run& mpi, send_mode mode, void* data, message_end const& as, int to, int tag,
+               MPI_Request* request) {
     auto const persistent = mode.start == start::persistent;
     if (mode.start == start::blocking) switch (mode.kind) {
-        case kind::standard: return MPI_Send(data, mpi.count, mpi.type, to, tag, mpi.comm);
-        case kind::buffered: return MPI_Bsend(data, mpi.count, mpi.type, to, tag, mpi.comm);
-        case kind::synchronous: return MPI_Ssend(data, mpi.count, mpi.type, to, tag, mpi.comm);
-        case kind::ready: return MPI_Rsend(data, mpi.count, mpi.type, to, tag, mpi.comm);
+        case kind::standard: return MPI_Send(data, as.count, as.type, to, tag, mpi.comm);
+        case kind::buffered: return MPI_Bsend(data, as.count, as.type, to, tag, mpi.comm);
+        case kind::synchronous: return MPI_Ssend(data, as.count, as.type, to, tag, mpi.comm);
+        case kind::ready: return MPI_Rsend(data, as.count, as.type, to, tag, mpi.comm);
         }
     switch (mode.kind) {
     case kind::standard:
-        if (persistent) return MPI_Send_init(data, mpi.count, mpi.type, to, tag, mpi.comm, request);
-        return MPI_Isend(data, mpi.count, mpi.type, to, tag, mpi.comm, request);
+        if (persistent) return MPI_Send_init(data, as.count, as.type, to, tag, mpi.comm, request);
+        return MPI_Isend(data, as.count, as.type, to, tag, mpi.comm, request);
     case kind::buffered:
-        if (persistent) return MPI_Bsend_init(data, mpi.count, mpi.type, to, tag, mpi.comm, request);
-        return MPI_Ibsend(data, mpi.count, mpi.type, to, tag, mpi.comm, request);
+        if (persistent) return MPI_Bsend_init(data, as.count, as.type, to, tag, mpi.comm, request);
+        return MPI_Ibsend(data, as.count, as.type, to, tag, mpi.comm, request);
     case kind::synchronous:
-        if (persistent) return MPI_Ssend_init(data, mpi.count, mpi.type, to, tag, mpi.comm, request);
-        return MPI_Issend(data, mpi.count, mpi.type, to, tag, mpi.comm, request);
+        if (persistent) return MPI_Ssend_init(data, as.count, as.type, to, tag, mpi.comm, request);
+        return MPI_Issend(data, as.count, as.type, to, tag, mpi.comm, request);
     case kind::ready:
-        if (persistent) return MPI_Rsend_init(data, mpi.count, mpi.type, to, tag, mpi.comm, request);
-        return MPI_Irsend(data, mpi.count, mpi.type, to, tag, mpi.comm, request);
+        if (persistent) return MPI_Rsend_init(data, as.count, as.type, to, tag, mpi.comm, request);
+        return MPI_Irsend(data, as.count, as.type, to, tag, mpi.comm, request);
     }
     return MPI_ERR_INTERN;
 }
@@ -241,14 +255,16 @@ int start_send(test_run& mpi, send_mode mode, void* data, int to, int tag, MPI_R
 // The state of one exchange on this rank.
 class exchanging {
 public:
-    exchanging(test_run& mpi, pattern const& who, manner const& how) : mpi_(mpi), who_(who), how_(how) {}
+    exchanging(test_run& mpi, pattern const& who, manner const& how)
+        : mpi_(mpi), who_(who), how_(how), sent_(end_of(mpi, how.sent)), received_(end_of(mpi, how.received)) {}
 
     void run() {
         bool const again = how_.mode.start == start::persistent || how_.receive == receive_way::recv_init;
         rounds_ = again ? 2 : 1; // a persistent request must also work the second time
-        if (how_.mode.kind == kind::buffered) mpi_.attach_buffer(rounds_ * static_cast<int>(who_.to.size()));
-        for (std::size_t i = 0; i < who_.to.size(); ++i) out_.push_back(&mpi_.unfilled(mpi_.elements));
-        for (std::size_t i = 0; i < who_.from.size(); ++i) in_.push_back(&mpi_.unfilled(mpi_.elements));
+        if (how_.mode.kind == kind::buffered)
+            mpi_.attach_buffer(rounds_ * static_cast<int>(who_.to.size()) * (how_.sent == nullptr ? 1 : 6));
+        for (std::size_t i = 0; i < who_.to.size(); ++i) out_.push_back(&buffer_for(sent_));
+        for (std::size_t i = 0; i < who_.from.size(); ++i) in_.push_back(&buffer_for(received_));
         receive_.assign(who_.from.size(), MPI_REQUEST_NULL);
         send_.assign(who_.to.size(), MPI_REQUEST_NULL);
         prepare();
@@ -257,6 +273,9 @@ public:
     }
 
 private:
+    buffer& buffer_for(message_end const& end) {
+        return &end.map == &mpi_.map ? mpi_.unfilled(end.elements) : mpi_.bytes(end.map, end.elements);
+    }
     int from(std::size_t i) const { return who_.from[i] < 0 ? MPI_PROC_NULL : who_.from[i]; }
     int to(std::size_t i) const { return who_.to[i] < 0 ? MPI_PROC_NULL : who_.to[i]; }
     int source(std::size_t i) const { return how_.any.source && from(i) != MPI_PROC_NULL ? MPI_ANY_SOURCE : from(i); }
@@ -271,11 +290,11 @@ private:
     void prepare() {
         if (how_.receive == receive_way::recv_init)
             for (std::size_t i = 0; i < in_.size(); ++i)
-                mpi_.ok(
-                    MPI_Recv_init(*in_[i], mpi_.count, mpi_.type, source(i), wanted_tag(), mpi_.comm, &receive_[i]));
+                mpi_.ok(MPI_Recv_init(*in_[i], received_.count, received_.type, source(i), wanted_tag(), mpi_.comm,
+                                      &receive_[i]));
         if (how_.mode.start == start::persistent)
             for (std::size_t i = 0; i < out_.size(); ++i)
-                mpi_.ok(start_send(mpi_, how_.mode, *out_[i], to(i), mpi_.tag(0), &send_[i]));
+                mpi_.ok(start_send(mpi_, how_.mode, *out_[i], sent_, to(i), mpi_.tag(0), &send_[i]));
     }
 
     void release() {
@@ -317,7 +336,8 @@ private:
             return;
         }
         for (std::size_t i = 0; i < in_.size(); ++i)
-            mpi_.ok(MPI_Irecv(*in_[i], mpi_.count, mpi_.type, source(i), wanted_tag(), mpi_.comm, &receive_[i]));
+            mpi_.ok(
+                MPI_Irecv(*in_[i], received_.count, received_.type, source(i), wanted_tag(), mpi_.comm, &receive_[i]));
     }
 
     // MPI_Startall starts its requests in an arbitrary order (section 3.9), and only their order tells messages between the same
@@ -362,7 +382,7 @@ private:
             return;
         }
         for (std::size_t i = 0; i < out_.size(); ++i)
-            mpi_.ok(start_send(mpi_, how_.mode, *out_[i], to(i), mpi_.tag(0), &send_[i]));
+            mpi_.ok(start_send(mpi_, how_.mode, *out_[i], sent_, to(i), mpi_.tag(0), &send_[i]));
     }
 
     void receive_late() {
@@ -391,7 +411,7 @@ private:
         case receive_way::iprobe:
             judge_status(i, seen, true);
             // Receive exactly what was seen.
-            mpi_.ok(MPI_Recv(*in_[i], mpi_.count, mpi_.type, seen.MPI_SOURCE,
+            mpi_.ok(MPI_Recv(*in_[i], received_.count, received_.type, seen.MPI_SOURCE,
                              from(i) == MPI_PROC_NULL ? tag : seen.MPI_TAG, mpi_.comm, &status));
             mpi_.check(
                 status.MPI_SOURCE == seen.MPI_SOURCE, finding::source,
@@ -401,10 +421,10 @@ private:
         case receive_way::improbe:
             judge_status(i, seen, true);
             if (how_.receive == receive_way::mprobe) {
-                mpi_.ok(MPI_Mrecv(*in_[i], mpi_.count, mpi_.type, &message, &status));
+                mpi_.ok(MPI_Mrecv(*in_[i], received_.count, received_.type, &message, &status));
             } else {
                 MPI_Request request = MPI_REQUEST_NULL;
-                mpi_.ok(MPI_Imrecv(*in_[i], mpi_.count, mpi_.type, &message, &request));
+                mpi_.ok(MPI_Imrecv(*in_[i], received_.count, received_.type, &message, &request));
                 mpi_.ok(MPI_Wait(&request, &status));
                 mpi_.check_null(request);
             }
@@ -414,7 +434,7 @@ private:
                 status.MPI_SOURCE == seen.MPI_SOURCE, finding::source,
                 fmt::format("probed a message from {}, received one from {}", seen.MPI_SOURCE, status.MPI_SOURCE));
             break;
-        default: mpi_.ok(MPI_Recv(*in_[i], mpi_.count, mpi_.type, from_rank, tag, mpi_.comm, &status)); break;
+        default: mpi_.ok(MPI_Recv(*in_[i], received_.count, received_.type, from_rank, tag, mpi_.comm, &status)); break;
         }
     }
 
@@ -450,8 +470,8 @@ private:
     void judge_status(std::size_t i, MPI_Status const& status, bool by_probe = false) {
         bool const null = from(i) == MPI_PROC_NULL; // section 3.10
         auto check = mpi_.expect(status);
-        if (null) check.source(MPI_PROC_NULL).tag(MPI_ANY_TAG).count(0);
-        else check.tag(mpi_.tag(0)).count(mpi_.elements);
+        if (null) check.source(MPI_PROC_NULL).tag(MPI_ANY_TAG).count(0, received_.type, received_.map.size());
+        else check.tag(mpi_.tag(0)).count(received_.elements, received_.type, received_.map.size());
         if (!null && !how_.any.source) check.source(from(i));
         if (!by_probe) check.not_cancelled();
     }
@@ -470,7 +490,7 @@ private:
             if (!mpi_.check(nth < expected[peer], finding::source,
                             fmt::format("message {} from rank {}, which sent only {}", nth + 1, peer, expected[peer])))
                 continue;
-            in_[i]->expect(key(false, peer, nth, r), mpi_.elements,
+            in_[i]->expect(key(false, peer, nth, r), received_.elements,
                            fmt::format("of message {} from rank {}", nth + 1, peer));
         }
         for (auto* b : out_) b->expect_unchanged();
@@ -479,6 +499,7 @@ private:
     test_run& mpi_;
     pattern const& who_;
     manner const& how_;
+    message_end const sent_, received_;
     std::vector<buffer*> out_, in_;
     std::vector<MPI_Request> send_, receive_;
     std::vector<MPI_Status> statuses_;

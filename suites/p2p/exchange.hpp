@@ -1,7 +1,7 @@
 // One exchange of messages for all patterns: who sends to whom × how a send is made × how it is received × how requests
 // are completed. Tests of this folder are patterns; the rest are axes.
 #pragma once
-#include "framework/mpi/run.hpp"
+#include "suites/common/described.hpp"
 
 #include <vector>
 
@@ -46,6 +46,8 @@ struct manner {
     completion_way completion;
     wildcard any = {false, false};
     bool same_value = false; // every rank sends the same bytes
+    // How the two ends describe the message; without them it is so many elements of the case's datatype on both.
+    described const *sent = nullptr, *received = nullptr;
 };
 
 // Sends, receives, completes and checks everything: data, gaps, guards, statuses, requests.

@@ -1,5 +1,6 @@
 // Keller: "Ring" in all its modes — each rank sends to its right neighbour and receives from its left one.
 #include "suites/p2p/exchange.hpp"
+#include "suites/p2p/pair.hpp"
 
 using namespace assay;
 using namespace assay::p2p;
@@ -21,4 +22,20 @@ ASSAY_TEST(p2p, ring_same_value, requirements{"p2p.send.data"},
     manner how{mpi.at(modes()), receive_way::irecv, completion_way::wait};
     how.same_value = true;
     exchange(mpi, ring(mpi), how);
+}
+
+// The two ends describe the message in different ways, or in the same one that is not the plain one.
+ASSAY_TEST(p2p, ring_layouts,
+           requirements{"p2p.types.signature", "p2p.send.data", "p2p.modes", "p2p.persistent.restart",
+                        "p2p.send.buffer_unchanged"},
+           over(axis_use{&sent_as()}, axis_use{&received_as()}, axis_use{&modes()}, axis_use{&receives()},
+                axis_use{&completions()}, few_communicators(), described_types(), described_counts(),
+                placements::all()),
+           sensible_receive(), sensible_completion(), blocking_needs_two(), fits_memory(false),
+           note{"messages of six times as many elements as `count` says"}, thread_safe{}) {
+    described const sent(mpi, mpi.at(sent_as())), received(mpi, mpi.at(received_as()));
+    manner how{mpi.at(modes()), mpi.at(receives()), mpi.at(completions())};
+    how.sent = &sent;
+    how.received = &received;
+    exchange(mpi, mpi.inter ? partner(mpi) : ring(mpi), how);
 }

@@ -1,5 +1,8 @@
 // Keller: "Ring Sendrecv" — the calls that send and receive at once (MPI-5.0 section 3.2.7).
 #include "suites/p2p/exchange.hpp"
+#include "suites/p2p/pair.hpp"
+
+#include <fmt/format.h>
 
 using namespace assay;
 
@@ -57,4 +60,30 @@ ASSAY_TEST(p2p, ring_sendrecv,
     }
     in.expect(mpi.key_from(from), mpi.elements, "from rank " + std::to_string(from));
     if (!replace) out.expect_unchanged();
+}
+
+ASSAY_TEST(p2p, sendrecv_layouts, requirements{"p2p.sendrecv.types", "p2p.sendrecv.data", "p2p.types.signature"},
+           over(only(calls, [](call c) { return c == call::sendrecv || c == call::isendrecv; }), axis_use{&sent_as()},
+                axis_use{&received_as()}, p2p::few_communicators(), described_types(), described_counts(),
+                placements::all()),
+           fits_memory(false), note{"messages of six times as many elements as `count` says"}, thread_safe{}) {
+    auto const p = p2p::pair_of(mpi);
+    if (p.idle) return;
+    described const sent(mpi, mpi.at(sent_as())), received(mpi, mpi.at(received_as()));
+    auto &out = sent.room(), &in = received.room();
+    out.fill(sent.block(0, mpi.key_to(p.to)));
+    auto status = poisoned_status();
+    if (mpi.at(calls) == call::sendrecv) {
+        mpi.ok(MPI_Sendrecv(out, sent.n(), sent.type, p.to, mpi.tag(), in, received.n(), received.type, p.from,
+                            mpi.tag(), mpi.comm, &status));
+        mpi.expect(status).source(p.from).tag(mpi.tag()).count(received.count, received.type, received.map.size());
+    } else {
+        MPI_Request request = MPI_REQUEST_NULL;
+        mpi.ok(MPI_Isendrecv(out, sent.n(), sent.type, p.to, mpi.tag(), in, received.n(), received.type, p.from,
+                             mpi.tag(), mpi.comm, &request));
+        mpi.ok(MPI_Wait(&request, &status));
+        mpi.check_null(request);
+    }
+    in.expect(received.block(0, mpi.key_from(p.from)), fmt::format("from rank {}", p.from));
+    out.expect_unchanged();
 }
