@@ -1,5 +1,6 @@
 // Keller: "Ring w/ Put" and "Ring w/ Get", with MPI_Win_fence, MPI_Win_post and MPI_Win_lock, and what the standard has
 // beside them: MPI-5.0 sections 12.3.1, 12.3.2 and 12.3.5.
+#include "suites/common/described.hpp"
 #include "suites/rma/window.hpp"
 
 #include <string>
@@ -90,51 +91,13 @@ int start(access_call const& access, void* data, access_end const& origin, int r
 
 std::string from_rank(int rank) { return "from rank " + std::to_string(rank); }
 
-} // namespace
-
-ASSAY_TEST(rma, exchange,
-           requirements{"rma.put.data",
-                        "rma.get.data",
-                        "rma.origin_unchanged",
-                        "rma.request",
-                        "rma.target_datatype",
-                        "rma.accumulate.replace",
-                        "rma.accumulate.no_op",
-                        "rma.displacement",
-                        "rma.self",
-                        "rma.fence",
-                        "rma.fence.asserts",
-                        "rma.post_start",
-                        "rma.win_test",
-                        "rma.lock",
-                        "rma.lock_all",
-                        "rma.flush",
-                        "rma.flush_local",
-                        "rma.sync",
-                        "rma.dynamic",
-                        "rma.allocate",
-                        "rma.create",
-                        "rma.allocate_shared",
-                        "rma.hints",
-                        "rma.free"},
-           over(axis_use{&accesses}, axis_use{&patterns()}, axis_use{&syncs()}, axis_use{&flavors()},
-                axis_use{&units()}, axis_use{&hints()}, axis_use{&end_types}, communicators::intra(),
-                only(type_axis(), [](datatype const& t) { return t.map.size() > 0; }), counts::ladder(),
-                placements::all()),
-           where(accesses, syncs(), [](access_call const& a, sync_way s) { return !a.request || passive(s); }),
-           where(accesses, type_axis(),
-                 [](access_call const& a, datatype const& t) { return !a.accumulates() || accumulable(t); }),
-           where(end_types, type_axis(),
-                 [](ends e, datatype const& t) { return e == ends::same || basic_of(t) != nullptr; }),
-           sensible_unit(), fits_memory(true), thread_safe{}) {
+// All accesses of a pattern, in one epoch.
+void access_windows(test_run& mpi, pattern const& who, window_kind made_as, access_end const& origin,
+                    access_end const& target) {
     auto const access = mpi.at(accesses);
     auto const how = mpi.at(syncs());
-    auto const who = pattern_of(mpi, mpi.at(patterns()));
-    auto const types = mpi.at(end_types);
-    auto const origin = end_of(mpi, types == ends::basic_origin), target = end_of(mpi, types == ends::basic_target);
 
-    window win(mpi, {mpi.at(flavors()), mpi.at(units()), mpi.at(hints())}, target.map, target.elements, who.slots,
-               passive(how));
+    window win(mpi, made_as, target.map, target.elements, who.slots, passive(how));
     if (!win.made()) return;
     std::vector<segment> content; // put: what the window holds afterwards; get: what it holds all the time
     for (int const rank : who.origins) {
@@ -187,6 +150,74 @@ ASSAY_TEST(rma, exchange,
     else win.memory().expect(content, "of a window that was only read");
     round.leave();
     for (auto& l : locals) complete(l);
+}
+
+} // namespace
+
+ASSAY_TEST(rma, exchange,
+           requirements{"rma.put.data",
+                        "rma.get.data",
+                        "rma.origin_unchanged",
+                        "rma.request",
+                        "rma.target_datatype",
+                        "rma.accumulate.replace",
+                        "rma.accumulate.no_op",
+                        "rma.displacement",
+                        "rma.self",
+                        "rma.fence",
+                        "rma.fence.asserts",
+                        "rma.post_start",
+                        "rma.win_test",
+                        "rma.lock",
+                        "rma.lock_all",
+                        "rma.flush",
+                        "rma.flush_local",
+                        "rma.sync",
+                        "rma.dynamic",
+                        "rma.allocate",
+                        "rma.create",
+                        "rma.allocate_shared",
+                        "rma.hints",
+                        "rma.free"},
+           over(axis_use{&accesses}, axis_use{&patterns()}, axis_use{&syncs()}, axis_use{&flavors()},
+                axis_use{&units()}, axis_use{&hints()}, axis_use{&end_types}, communicators::intra(),
+                only(type_axis(), [](datatype const& t) { return t.map.size() > 0; }), counts::ladder(),
+                placements::all()),
+           where(accesses, syncs(), [](access_call const& a, sync_way s) { return !a.request || passive(s); }),
+           where(accesses, type_axis(),
+                 [](access_call const& a, datatype const& t) { return !a.accumulates() || accumulable(t); }),
+           where(end_types, type_axis(),
+                 [](ends e, datatype const& t) { return e == ends::same || basic_of(t) != nullptr; }),
+           sensible_unit(), fits_memory(true), thread_safe{}) {
+    auto const types = mpi.at(end_types);
+    access_windows(mpi, pattern_of(mpi, mpi.at(patterns())), {mpi.at(flavors()), mpi.at(units()), mpi.at(hints())},
+                   end_of(mpi, types == ends::basic_origin), end_of(mpi, types == ends::basic_target));
+}
+
+// Origin and target describe what moves in different ways.
+ASSAY_TEST(rma, layouts, requirements{"rma.target_datatype", "rma.put.data", "rma.get.data", "rma.origin_unchanged"},
+           over(axis_use{&accesses}, axis_use{&sent_as()}, axis_use{&received_as()},
+                only(patterns(), [](shape s) { return s == shape::ring || s == shape::alltoall; }),
+                only(syncs(),
+                     [](sync_way s) {
+                         return s == sync_way::fence || s == sync_way::post || s == sync_way::lock_shared ||
+                                s == sync_way::lock_all_flush;
+                     }),
+                only(flavors(), [](flavor f) { return f == flavor::create || f == flavor::allocate; }),
+                only(comm_axis(), [](communicator const& c) { return c.name == "world" || c.name == "reversed"; }),
+                described_types(), described_counts()),
+           where(accesses, syncs(), [](access_call const& a, sync_way s) { return !a.request || passive(s); }),
+           where(accesses, type_axis(),
+                 [](access_call const& a, datatype const& t) {
+                     // Derived datatypes of pairs are left to rma.accumulate.
+                     return !a.accumulates() || basic_of(t) != nullptr || (t.predefined && t.map.elements() == 1);
+                 }),
+           fits_memory(true), note{"six times as many elements as `count` says"}, thread_safe{}) {
+    auto const& a = mpi.at(accesses);
+    described const sent(mpi, mpi.at(sent_as())), received(mpi, mpi.at(received_as()));
+    auto const &origin = a.writes() ? sent : received, &target = a.writes() ? received : sent;
+    access_windows(mpi, pattern_of(mpi, mpi.at(patterns())), {mpi.at(flavors()), unit::byte, false},
+                   {origin.map, origin.type, origin.count}, {target.map, target.type, target.count});
 }
 
 // A test of its own with few cases: a library that gets this wrong hangs.
