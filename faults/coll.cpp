@@ -139,6 +139,9 @@ struct operation {
                 for (auto j = i + 1; j < n && !near.cartesian; ++j)
                     if (from[i] == from[j] && !received[j].empty()) spoil(received[j].data());
                 break;
+            case fault::neighbor_beyond_32:
+                if (i >= 32 && !received[i].empty()) spoil(received[i].data());
+                break;
             case fault::neighbor_self:
                 if (from[i] == rank && !near.cartesian && !received[i].empty()) spoil(received[i].data());
                 break;
@@ -342,6 +345,7 @@ void prepare_Alltoallv(operation& o, void const*& out, int const*& out_counts, i
     add(o.received, in, in_counts, in_displacements, in_type, r.partners);
     o.begin(o.received.front());
     if (!o.in_place) close_up(in_counts, in_displacements, r.partners);
+    if (planted == fault::alltoall_one_order && !o.in_place) in_displacements = out_displacements;
 }
 
 void prepare_Alltoallw(operation& o, void const*& out, int const*& out_counts, int const*& out_displacements,
@@ -355,6 +359,7 @@ void prepare_Alltoallw(operation& o, void const*& out, int const*& out_counts, i
         o.received.push_back({in, in_displacements[i], in_counts[i], in_types[i]});
     }
     o.begin(o.received.front());
+    if (planted == fault::alltoall_one_order && !o.in_place) in_displacements = out_displacements;
     if (planted == fault::alltoallw_displacements && r.partners > 1 && in_counts[1] > 0) {
         std::vector<int> elements(in_displacements, in_displacements + r.partners); // taken for elements
         for (int& d : elements) d /= 2;
@@ -403,6 +408,8 @@ void prepare_Neighbor_alltoallv(operation& o, void const*& out, int const*& out_
     int const n = begin_near(o, comm);
     add(o.sent, out, out_counts, out_displacements, out_type, static_cast<int>(o.near.to.size()));
     take_from_near(o, in, in_counts, in_displacements, in_type, n);
+    if (planted == fault::neighbor_one_order && o.near.to.size() == static_cast<std::size_t>(n))
+        in_displacements = out_displacements;
 }
 void prepare_Neighbor_alltoallw(operation& o, void const*& out, int const*& out_counts,
                                 MPI_Aint const*& out_displacements, MPI_Datatype const*& out_types, void*& in,

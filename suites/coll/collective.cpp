@@ -126,11 +126,16 @@ axis<form> const& forms() {
           form::v_stride},
          {{"v_reversed", "the same, highest rank first"}, form::v_reversed},
          {{"v_sparse", "most blocks are empty"}, form::v_sparse},
-         {{"w", "displacements in bytes, different datatypes"}, form::w}});
+         {{"w", "displacements in bytes, different datatypes"}, form::w},
+         {{"v_directed", "other counts and another order on the two sides"}, form::v_directed},
+         {{"w_directed", "the same with displacements in bytes and other datatypes on the two sides"},
+          form::w_directed}});
     return axis;
 }
 
 bool uneven(form f) { return f != form::plain && f != form::v; }
+bool directed(form f) { return f == form::v_directed || f == form::w_directed; }
+bool is_w(form f) { return f == form::w || f == form::w_directed; }
 
 std::size_t block_size(form f, std::size_t elements, int i) {
     if (!uneven(f)) return elements;
@@ -160,9 +165,16 @@ blocks::blocks(form f, std::size_t elements, std::vector<std::size_t> const& siz
     }
 }
 
-description::description(test_run& mpi, blocks const& places) {
+blocks outgoing_blocks(form f, std::size_t elements, std::vector<std::size_t> const& sizes) {
+    return {f, elements, sizes};
+}
+blocks incoming_blocks(form f, std::size_t elements, std::vector<std::size_t> const& sizes) {
+    return {directed(f) ? form::v_reversed : f, elements, sizes};
+}
+
+block_types::block_types(test_run& mpi, blocks const& places, bool first) {
     for (std::size_t i = 0; i < places.counts.size(); ++i) {
-        auto const& b = made.emplace_back(mpi, static_cast<std::size_t>(places.counts[i]), i % 2 == 1);
+        auto const& b = made.emplace_back(mpi, static_cast<std::size_t>(places.counts[i]), (i % 2 == 1) != first);
         counts.push_back(b.count);
         types.push_back(b.type);
         addresses.push_back(places.displacements[i] * static_cast<MPI_Aint>(mpi.map.extent()));

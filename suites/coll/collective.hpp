@@ -147,9 +147,14 @@ enum class form {
     v_reversed, // the same, that of the highest rank first
     v_sparse,   // most blocks are empty, with gaps between all
     w,          // MPI_Alltoallw: displacements in bytes, different datatypes
+    v_directed, // what goes from i to j is not as much as what goes from j to i, and it lies in another order
+    w_directed, // the same with displacements in bytes, and other datatypes on the two sides
 };
 axis<form> const& forms();
 bool uneven(form f);
+bool directed(form f); // the counts, displacements and datatypes of the two directions differ
+bool is_w(form f);
+inline bool of_one_block(form f) { return !is_w(f) && !directed(f); } // where each process has one block for all
 // Elements of the block of process `i`; for a block from i to j that of i + j, so that both directions are equal.
 std::size_t block_size(form f, std::size_t elements, int i);
 
@@ -171,9 +176,14 @@ struct blocks {
     }
 };
 
-// What MPI_Alltoallw wants of one direction: every other block is one element of a contiguous datatype.
-struct description {
-    description(test_run& mpi, blocks const& places);
+// Where the blocks of a process lie that go to `sizes.size()` others, or come from them.
+blocks outgoing_blocks(form f, std::size_t elements, std::vector<std::size_t> const& sizes);
+blocks incoming_blocks(form f, std::size_t elements, std::vector<std::size_t> const& sizes);
+
+// What MPI_Alltoallw wants of one direction: every other block is one element of a contiguous datatype, the second one or
+// (`first`) the first.
+struct block_types {
+    block_types(test_run& mpi, blocks const& places, bool first = false);
     std::list<block> made;
     std::vector<int> counts, displacements; // displacements in bytes
     std::vector<MPI_Aint> addresses;        // the same, as neighborhood collectives take them

@@ -9,9 +9,9 @@ ASSAY_TEST(coll, gather,
            requirements{"coll.gather.data", "coll.gather.displacements", "coll.gather.not_significant", "coll.in_place",
                         "coll.intercommunicator.root", "coll.signature", "coll.nonblocking", "coll.persistent",
                         "coll.large_count"},
-           over(only(forms(), [](form f) { return f != form::w; }), axis_use{&starts()}, axis_use{&roots()},
-                axis_use{&in_place_axis()}, axis_use{&block_axis()}, axis_use{&ignored_axis()}, communicators::usable(),
-                datatypes::all(), counts::ladder(), placements::all()),
+           over(only(forms(), of_one_block), axis_use{&starts()}, axis_use{&roots()}, axis_use{&in_place_axis()},
+                axis_use{&block_axis()}, axis_use{&ignored_axis()}, communicators::usable(), datatypes::all(),
+                counts::ladder(), placements::all()),
            in_place_needs_intra(), block_fits_type(), fits_memory(true), thread_safe{}) {
     auto const f = mpi.at(forms());
     auto const root = root_of(mpi);

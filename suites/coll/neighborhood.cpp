@@ -65,20 +65,21 @@ void gather_from_neighbours(test_run& mpi, form f, neighborhood const& here) {
 
 void exchange_with_neighbours(test_run& mpi, form f, neighborhood const& here) {
     auto const size_of = [&](int from, int to, int serial) {
-        return block_size(f, mpi.elements, std::max(from, 0) + std::max(to, 0) + serial);
+        return block_size(f, mpi.elements, (directed(f) ? 2 : 1) * std::max(from, 0) + std::max(to, 0) + serial);
     };
     std::vector<std::size_t> in_sizes, out_sizes;
     for (std::size_t k = 0; k < here.from.size(); ++k)
         in_sizes.push_back(size_of(here.from[k], mpi.rank, here.serial_from(k)));
     for (std::size_t k = 0; k < here.to.size(); ++k)
         out_sizes.push_back(size_of(mpi.rank, here.to[k], here.serial_to(k)));
-    blocks const in_places(f, mpi.elements, in_sizes), out_places(f, mpi.elements, out_sizes);
+    auto const in_places = incoming_blocks(f, mpi.elements, in_sizes),
+               out_places = outgoing_blocks(f, mpi.elements, out_sizes);
     auto& out = mpi.unfilled(out_places.room);
     auto& in = mpi.unfilled(in_places.room);
-    std::optional<description> sent, received;
-    if (f == form::w) {
+    std::optional<block_types> sent, received;
+    if (is_w(f)) {
         sent.emplace(mpi, out_places);
-        received.emplace(mpi, in_places);
+        received.emplace(mpi, in_places, directed(f));
     }
     ints const out_counts(present(sent ? sent->counts : out_places.counts)),
         out_displacements(present(out_places.displacements)),
@@ -94,7 +95,7 @@ void exchange_with_neighbours(test_run& mpi, form f, neighborhood const& here) {
         if (f == form::plain)
             ASSAY_COLLECTIVE(c, Neighbor_alltoall, Ineighbor_alltoall, out, mpi.count, mpi.type, in, mpi.count,
                              mpi.type, mpi.comm);
-        else if (f == form::w && sent && received)
+        else if (sent && received)
             ASSAY_COLLECTIVE(c, Neighbor_alltoallw, Ineighbor_alltoallw, out, out_counts, sent->addresses.data(),
                              sent->types.data(), in, in_counts, received->addresses.data(), received->types.data(),
                              mpi.comm);
@@ -189,6 +190,18 @@ axis<topology> const topologies(
       {.from = everybody, .to = everybody, .how = topology::maker::adjacent}},
      {{"crossed", "the same, with the sources in the opposite order"},
       {.from = backwards, .to = everybody, .how = topology::maker::adjacent}},
+     {{"fivefold", "a distributed graph of five edges from each process to the next"},
+      {.from = [](int np, int rank) { return std::vector(5, (rank + np - 1) % np); },
+       .to = [](int np, int rank) { return std::vector(5, (rank + 1) % np); },
+       .how = topology::maker::adjacent}},
+     {{"33fold", "the same with 33 edges"},
+      {.from = [](int np, int rank) { return std::vector(33, (rank + np - 1) % np); },
+       .to = [](int np, int rank) { return std::vector(33, (rank + 1) % np); },
+       .how = topology::maker::adjacent}},
+     {{"65fold", "the same with 65 edges"},
+      {.from = [](int np, int rank) { return std::vector(65, (rank + np - 1) % np); },
+       .to = [](int np, int rank) { return std::vector(65, (rank + 1) % np); },
+       .how = topology::maker::adjacent}},
      {{"weighted", "a distributed graph with weights, self-loops and double edges that do not stand together"},
       {.from =
            [](int np, int rank) {
@@ -248,16 +261,17 @@ ASSAY_TEST(coll, neighbor_allgather,
            requirements{"neighbor.allgather.data", "neighbor.allgather.displacements", "neighbor.proc_null",
                         "neighbor.graph.order", "neighbor.dist_graph.order", "neighbor.nonblocking",
                         "neighbor.persistent", "coll.large_count"},
-           over(only(forms(), [](form f) { return f != form::w; }), axis_use{&starts()}, communicators::topologies(),
-                datatypes::all(), algorithm_counts(), placements::all()),
+           over(only(forms(), of_one_block), axis_use{&starts()}, communicators::topologies(), datatypes::all(),
+                algorithm_counts(), placements::all()),
            fits_memory(true), thread_safe{}) {
     gather_from_neighbours(mpi, mpi.at(forms()), of_catalogue(mpi));
 }
 
 ASSAY_TEST(coll, neighbor_alltoall,
-           requirements{"neighbor.alltoall.data", "neighbor.alltoall.displacements", "neighbor.alltoall.types",
-                        "neighbor.proc_null", "neighbor.cartesian.opposite", "neighbor.graph.order",
-                        "neighbor.dist_graph.order", "neighbor.nonblocking", "neighbor.persistent", "coll.large_count"},
+           requirements{"neighbor.alltoall.data", "neighbor.alltoall.displacements", "neighbor.alltoall.directions",
+                        "neighbor.alltoall.types", "neighbor.proc_null", "neighbor.cartesian.opposite",
+                        "neighbor.graph.order", "neighbor.dist_graph.order", "neighbor.nonblocking",
+                        "neighbor.persistent", "coll.large_count"},
            over(axis_use{&forms()}, axis_use{&starts()}, communicators::topologies(), datatypes::all(),
                 algorithm_counts(), placements::all()),
            fits_memory(true), thread_safe{}) {
@@ -270,7 +284,11 @@ ASSAY_TEST(coll, neighbor_topology,
            over(axis_use{&kinds}, axis_use{&topologies}, axis_use{&forms()}, axis_use{&starts()},
                 communicators::world(), datatypes::of({"int", "vector_int"}),
                 only(count_ladder(), [](count_value const& c) { return c.n == 0 || c.n == 17 || c.n == 65536; })),
-           where(kinds, forms(), [](pattern p, form f) { return p == pattern::alltoall || f != form::w; }),
+           where(kinds, forms(), [](pattern p, form f) { return p == pattern::alltoall || of_one_block(f); }),
+           where(topologies, count_ladder(),
+                 [](topology const& t, count_value const& c) {
+                     return c.n <= 17 || t.to == nullptr || t.to(2, 0).size() < 30; // many blocks or large ones
+                 }),
            thread_safe{}) {
     auto const& t = mpi.at(topologies);
     MPI_Comm comm = made(mpi, t);
@@ -290,9 +308,9 @@ ASSAY_TEST(coll, neighbor_topology,
 ASSAY_TEST(coll, neighbor_algorithms, requirements{"coll.algorithms"},
            over(axis_use{&algorithms()}, axis_use{&kinds}, axis_use{&forms()}, algorithm_starts(),
                 communicators::cartesian(), algorithm_types(), algorithm_counts()),
-           where(kinds, forms(), [](pattern p, form f) { return p == pattern::alltoall || f != form::w; })) {
+           where(kinds, forms(), [](pattern p, form f) { return p == pattern::alltoall || of_one_block(f); })) {
     auto const f = mpi.at(forms());
-    auto const* const letter = f == form::plain ? "" : f == form::w ? "w" : "v";
+    auto const* const letter = f == form::plain ? "" : is_w(f) ? "w" : "v";
     bool const gathers = mpi.at(kinds) == pattern::allgather;
     chosen_algorithm chosen(mpi,
                             started(mpi, (gathers ? std::string("neighbor_allgather") : "neighbor_alltoall") + letter));
