@@ -106,6 +106,9 @@ struct operation {
         case fault::coll_restart_third: return completed > 2;
         case fault::coll_type_maps:
             return !sent.empty() && sent.front().type != last.type && sent.front().bytes() == last.bytes();
+        case fault::coll_algorithm_type_maps:
+            return *algorithm_chosen && !sent.empty() && sent.front().type != last.type &&
+                   sent.front().bytes() == last.bytes();
         case fault::coll_while_others_run: return !nonblocking && !persistent && !outstanding->empty();
         case fault::icoll_many: return nonblocking && outstanding->size() > 40;
         case fault::icoll_overtaking: return nonblocking && outstanding->begin()->first < serial;
