@@ -110,6 +110,7 @@ struct operation {
             return *algorithm_chosen && !sent.empty() && sent.front().type != last.type &&
                    sent.front().bytes() == last.bytes();
         case fault::coll_while_others_run: return !nonblocking && !persistent && !outstanding->empty();
+        case fault::coll_far_lost: return last.displacement > MPI_Aint{1} << 32;
         case fault::icoll_many: return nonblocking && outstanding->size() > 40;
         case fault::icoll_overtaking: return nonblocking && outstanding->begin()->first < serial;
         case fault::icoll_two_communicators: return among_others;

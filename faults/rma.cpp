@@ -56,6 +56,7 @@ struct access_arguments {
 
 // What both puts and gets do wrong.
 void spoil_arguments(access_arguments& a) {
+    if (is(fault::displacement_32_bits) && a.at > 0 && (a.at >> 32) < 1024) a.at &= 0xffffffff; // no address
     if (is(fault::access_last_element_lost) && a.origin_type == a.target_type && a.origin_count > 0) {
         --a.origin_count;
         --a.target_count;
