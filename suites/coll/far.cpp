@@ -24,8 +24,7 @@ std::size_t place(int i) { return static_cast<std::size_t>(2 * i + 3) * extent; 
 } // namespace
 
 ASSAY_TEST(coll, far_apart, requirements{"coll.far_displacements"},
-           over(axis_use{&moves}, axis_use{&starts()}, axis_use{&roots()},
-                only(comm_axis(), [](communicator const& c) { return c.name == "world" || c.name == "reversed"; })),
+           over(axis_use{&moves}, axis_use{&starts()}, axis_use{&roots()}, communicators::of({"world", "reversed"})),
            note{"in address space of which only few pages are touched"}) {
     auto const how = mpi.at(moves);
     auto const root = root_of(mpi);

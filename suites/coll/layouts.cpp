@@ -173,8 +173,7 @@ ASSAY_TEST(coll, layouts, requirements{"coll.signature", "coll.type_maps"},
 // The same with each algorithm that the library lets one choose.
 ASSAY_TEST(coll, layouts_algorithms, requirements{"coll.algorithms", "coll.signature", "coll.type_maps"},
            over(axis_use{&algorithms()}, axis_use{&moves}, axis_use{&turns}, algorithm_starts(), axis_use{&roots()},
-                only(comm_axis(), [](communicator const& c) { return c.name == "world" || c.name == "reversed"; }),
-                only(type_axis(), [](datatype const& t) { return t.name == "int" || t.name == "double"; }),
+                communicators::of({"world", "reversed"}), datatypes::of({"int", "double"}),
                 only(count_ladder(), [](count_value const& c) { return c.n <= 1 || c.n == 17 || c.n == 8192; }))) {
     chosen_algorithm chosen(mpi, started(mpi, name_of(mpi.at(moves))));
     body_coll_layouts(chosen.run());

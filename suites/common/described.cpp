@@ -30,13 +30,7 @@ axis<description> const& received_as() {
     return all;
 }
 
-axis_use described_types() {
-    return only(type_axis(), [](datatype const& t) {
-        for (char const* name : {"int", "byte", "double", "double_int", "vector_int", "type_mix"})
-            if (t.name == name) return true;
-        return false;
-    });
-}
+axis_use described_types() { return datatypes::of({"int", "byte", "double", "double_int", "vector_int", "type_mix"}); }
 
 axis_use described_counts() {
     return only(count_ladder(), [](count_value const& c) {

@@ -643,7 +643,7 @@ axis<list_kind> const list_kinds("request",
 // Every request of a long list is told apart: its own status, its own message.
 ASSAY_TEST(p2p, requests_number,
            requirements{"p2p.completion.all_statuses", "p2p.completion.any_one", "p2p.completion", "p2p.status.fields"},
-           over(axis_use{&some_numbers}, axis_use{&list_kinds}, axis_use{&completions()}, few_communicators()),
+           over(axis_use{&some_numbers}, axis_use{&list_kinds}, axis_use{&completions()}, communicators::few()),
            note{"receives of 1 to 7 ints and as many sends in one list"}, thread_safe{}) {
     auto const p = pair_of(mpi);
     if (p.idle) return;

@@ -29,7 +29,7 @@ ASSAY_TEST(p2p, ring_layouts,
            requirements{"p2p.types.signature", "p2p.send.data", "p2p.modes", "p2p.persistent.restart",
                         "p2p.send.buffer_unchanged"},
            over(axis_use{&sent_as()}, axis_use{&received_as()}, axis_use{&modes()}, axis_use{&receives()},
-                axis_use{&completions()}, few_communicators(), described_types(), described_counts(),
+                axis_use{&completions()}, communicators::few(), described_types(), described_counts(),
                 placements::all()),
            sensible_receive(), sensible_completion(), blocking_needs_two(), fits_memory(false),
            note{"messages of six times as many elements as `count` says"}, thread_safe{}) {

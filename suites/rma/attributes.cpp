@@ -101,7 +101,7 @@ ASSAY_TEST(rma, win_name, requirements{"rma.name", "rma.name.empty"},
 
 ASSAY_TEST(rma, win_name_longest, requirements{"rma.name", "name.truncated"},
            over(only(flavors(), [](flavor f) { return f == flavor::create || f == flavor::shared; }),
-                only(comm_axis(), [](communicator const& c) { return c.name == "world" || c.name == "self"; }))) {
+                communicators::of({"world", "self"}))) {
     window win(mpi, {mpi.at(flavors()), unit::byte, false}, mpi.map, 0, 1, false);
     if (!win.made()) return;
     std::string longest;

@@ -204,8 +204,7 @@ ASSAY_TEST(rma, layouts, requirements{"rma.target_datatype", "rma.put.data", "rm
                                 s == sync_way::lock_all_flush;
                      }),
                 only(flavors(), [](flavor f) { return f == flavor::create || f == flavor::allocate; }),
-                only(comm_axis(), [](communicator const& c) { return c.name == "world" || c.name == "reversed"; }),
-                described_types(), described_counts()),
+                communicators::of({"world", "reversed"}), described_types(), described_counts()),
            where(accesses, syncs(), [](access_call const& a, sync_way s) { return !a.request || passive(s); }),
            where(accesses, type_axis(),
                  [](access_call const& a, datatype const& t) {

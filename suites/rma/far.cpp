@@ -25,8 +25,7 @@ axis<bool> const far_locks("sync", {{{"fence", "MPI_Win_fence"}, false}, {{"lock
 } // namespace
 
 ASSAY_TEST(rma, far, requirements{"rma.displacement", "rma.far_displacements"},
-           over(axis_use{&accesses}, axis_use{&far_units}, axis_use{&far_locks},
-                only(comm_axis(), [](communicator const& c) { return c.name == "world" || c.name == "self"; })),
+           over(axis_use{&accesses}, axis_use{&far_units}, axis_use{&far_locks}, communicators::of({"world", "self"})),
            note{"a window of 6 GiB of address space, of which only few pages are touched"}) {
     constexpr std::size_t mib = std::size_t{1} << 20, far = 5 * 1024 * mib + 3 * mib, whole = 6 * 1024 * mib;
     far_memory const memory(whole);
