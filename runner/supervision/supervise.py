@@ -79,8 +79,8 @@ class Run:
         self.binary, self.on_verdicts, self.on_note = task.binary, task.on_verdicts, task.on_note
         self.cases, self.expected = task.cases, task.cases.expected
         longest = task.options.case_timeout
-        # What the user names is not stretched for what may be slow.
-        self.patience = replace(task.patience, cpu=longest, doubts=0) if longest else task.patience
+        # What the user names is not stretched, neither for what may be slow nor by the time before the first look.
+        self.patience = replace(task.patience, cpu=longest, doubts=0, unseen=0.0) if longest else task.patience
         self.kinds: dict[str, Kind] = {}  # cases of one kind may share a launch
         self.ending: set[str] = set()  # those that are known to end their job, at least now and then
         self.attempt = 1

@@ -64,7 +64,7 @@ ASSAY_TEST(p2p, ring_sendrecv,
 
 ASSAY_TEST(p2p, sendrecv_layouts, requirements{"p2p.sendrecv.types", "p2p.sendrecv.data", "p2p.types.signature"},
            over(only(calls, [](call c) { return c == call::sendrecv || c == call::isendrecv; }), axis_use{&sent_as()},
-                axis_use{&received_as()}, p2p::communicators::few(), described_types(), described_counts(),
+                axis_use{&received_as()}, communicators::few(), described_types(), described_counts(),
                 placements::all()),
            fits_memory(false), note{"messages of six times as many elements as `count` says"}, thread_safe{}) {
     auto const p = p2p::pair_of(mpi);
