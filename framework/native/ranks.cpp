@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -63,7 +64,9 @@ int start_ranks(int np, char** argv, bool under_runner) {
         std::erase(ranks, pid);
         bool const killed = WIFSIGNALED(status);
         worst = std::max(worst, killed ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
-        if (killed && !under_runner)
+        // Nobody else ends, by hand, the ranks that wait for one that is gone: killed, or at its first failure.
+        bool const gone = killed || (GTEST_FLAG_GET(fail_fast) && WEXITSTATUS(status) != 0);
+        if (gone && !under_runner)
             for (pid_t const other : ranks) kill(other, SIGTERM);
     }
     return worst;
