@@ -73,6 +73,7 @@ def check_sctp(file: Path, counted: Mapping[str, int], stream_map: str) -> dict[
     """Associations, streams, DATA chunks and checksums. Returns the frames by the port that sent them."""
     initial: dict[int, int] = {}  # sequence numbers, by port
     tags: dict[int, str] = {}  # what packets for this port carry
+    named: dict[int, set[str]] = defaultdict(set)  # tags that this port has ever asked for
     begun: set[int] = set()  # chunks of the handshake that have come
     chunks: dict[int, dict[int, Chunk]] = defaultdict(dict)
     sizes: dict[int, list[int]] = defaultdict(list)  # of packets
@@ -91,8 +92,12 @@ def check_sctp(file: Path, counted: Mapping[str, int], stream_map: str) -> dict[
             tags[by], initial[by] = packet["sctp.init_initiate_tag"][0], int(packet["sctp.init_initial_tsn"][0])
         if INIT_ACK in kinds:
             tags[by], initial[by] = packet["sctp.initack_initiate_tag"][0], int(packet["sctp.initack_initial_tsn"][0])
-        tag = "0x00000000" if INIT in kinds else tags[to]
-        must(packet["sctp.verification_tag"] == [tag], "a packet of another association")
+        if by in tags:
+            named[by].add(tags[by])
+        # Who begins after it has answered the other's INIT may ask for another tag then; meanwhile the other's cookie is
+        # on its way with the first one (RFC 9260, section 5.2.4, action B).
+        wanted = {"0x00000000"} if INIT in kinds else named[to] if COOKIE_ECHO in kinds else {tags[to]}
+        must(packet["sctp.verification_tag"][0] in wanted, "a packet of another association")
         must(ABORT not in kinds, "an association is aborted")
         for chunk in _data(packet):
             before = chunks[by].setdefault(chunk.number, chunk)
