@@ -128,6 +128,14 @@ def faults(log: IO[str]) -> str:
     return ""
 
 
+def odd(log: IO[str]) -> str:
+    """The smoke tier under all oddities that go together: no test may fail, and none of the oddities be idle."""
+    out = LOGS / "odd"
+    shutil.rmtree(out, ignore_errors=True)
+    _must(log, str(REPO / "assay"), "faults", "--odd", "--together", "--out", str(out))
+    return _last_line(log)
+
+
 def sanitized_build(log: IO[str]) -> str:
     """The suite compiles with sanitizers."""
     library = targets.resolve(targets.known()["default"])
@@ -209,6 +217,7 @@ STEPS = (
     Step("e2e", "containment, bad input and Keller's tables, on real ranks", e2e),
     Step("smoke", "the smoke tier on real ranks, 2 and 4 of them", smoke),
     Step("faults", "every planted fault is caught, and every test catches one", faults),
+    Step("odd", "the smoke tier where the library does what MPI allows and no library does", odd),
     Step("asan", "the smoke tier with AddressSanitizer and UndefinedBehaviorSanitizer", sanitized),
 )
 
@@ -400,6 +409,9 @@ def _below(endings: Iterable[str]) -> Iterable[str]:
         "suites",
         "transports",
         "faults",
+        "oddities",
+        "recording",
+        "preload",
         "bench",
         "known",
         "tests",

@@ -12,6 +12,7 @@ from witness import DATA, INIT, INIT_ACK, NotWhatWeSay, check_sctp, check_tcp, d
 
 from runner.libraries.transports import PROVIDERS
 
+pytestmark = pytest.mark.alone  # what is sent last, and again, depends on the time that both sides have
 Pair = tuple[Path, dict[str, int]]
 LONG = 200_000  # bytes of a message that has several fragments
 
@@ -114,4 +115,6 @@ def test_a_peer_that_is_killed_leaves_its_packets(provider: str, tmp_path: Path)
     for file in tmp_path.glob("*.pcap"):
         _, packets = records(file)
         assert len(packets) > 100
-        assert len(packets[-1]) == 16 + int.from_bytes(packets[-1][8:12], "little")  # the last one is whole, too
+        # The last one is whole, too, unless the kernel ended the process between two pages of the file.
+        whole = len(packets[-1]) == 16 + int.from_bytes(packets[-1][8:12], "little")
+        assert whole or file.stat().st_size % 4096 == 0
