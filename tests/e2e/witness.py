@@ -94,8 +94,8 @@ def check_sctp(file: Path, counted: Mapping[str, int], stream_map: str) -> dict[
             tags[by], initial[by] = packet["sctp.initack_initiate_tag"][0], int(packet["sctp.initack_initial_tsn"][0])
         if by in tags:
             named[by].add(tags[by])
-        # Who begins after it has answered the other's INIT may ask for another tag then; meanwhile the other's cookie is
-        # on its way with the first one (RFC 9260, section 5.2.4, action B).
+        # Who begins after it has answered the other's INIT may ask for another tag then; meanwhile the other's cookie
+        # is on its way with the first tag (RFC 9260, section 5.2.4, action B).
         wanted = {"0x00000000"} if INIT in kinds else named[to] if COOKIE_ECHO in kinds else {tags[to]}
         must(packet["sctp.verification_tag"][0] in wanted, "a packet of another association")
         must(ABORT not in kinds, "an association is aborted")
