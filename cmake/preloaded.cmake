@@ -26,6 +26,21 @@ function(assay_catalogue target macro header)
        CONTENT "// Made from the *.toml of ${target}.\n#define ${macro}(F)${entries}\n")
 endfunction()
 
+# assay_parameters(NAME DECLARATIONS VARIABLE): the parameters that DECLARATIONS give the procedure NAME under its name for profiling,
+# with single blanks; unset where the library does not have it under both of its names, and for MPI_Pcontrol, whose number is open.
+function(assay_parameters name declarations variable)
+  unset(${variable} PARENT_SCOPE)
+  if("${declarations}" MATCHES "[ \t\n]P${name}[ \t\n]*\\(([^()]*)\\)")
+    string(REGEX REPLACE "[ \t\n]+" " " parameters "${CMAKE_MATCH_1}")
+    if(parameters MATCHES "^ *(void)? *$")
+      set(parameters "")
+    endif()
+    if(NOT parameters MATCHES "\\.\\.\\.")
+      set(${variable} "${parameters}" PARENT_SCOPE)
+    endif()
+  endif()
+endfunction()
+
 # assay_procedures(VARIABLE): what this library declares, as the preprocessor leaves it of the header.
 function(assay_procedures variable)
   file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/declarations.c CONTENT "#include <mpi.h>\n")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -23,6 +24,21 @@ FAILED = ("fail", "crash", "timeout", "lost")  # before known failures are looke
 UNEXPECTED = frozenset({*FAILED, "xpass"})  # these fail the run
 NOT_RUN = frozenset({"skip", "unsupported"})
 ENDS = frozenset({"crash", "timeout", "lost"})  # these end their job: one more launch for each
+
+
+def exit_code(statuses: Mapping[str, int]) -> int:
+    """The exit code of a run with so many cases of each status."""
+    if any(statuses.get(status) for status in UNEXPECTED):
+        return UNEXPECTED_RESULT
+    return ALL_AS_EXPECTED if statuses.keys() - NOT_RUN else NOTHING_APPLICABLE
+
+
+def added(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """The numbers of several targets, added up by name."""
+    total: Counter[str] = Counter()
+    for one in counts:
+        total.update(one)
+    return dict(total)
 
 
 class WrongUse(Exception):

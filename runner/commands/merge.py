@@ -15,15 +15,7 @@ from reports.evidence import Evidence, objects, write_file
 from reports.html import write_html
 from reports.junit import write_junit
 from reports.summary import print_summary
-from runner.model import (
-    ALL_AS_EXPECTED,
-    NOT_RUN,
-    NOTHING_APPLICABLE,
-    UNEXPECTED,
-    UNEXPECTED_RESULT,
-    CannotRun,
-    WrongUse,
-)
+from runner.model import NOT_RUN, CannotRun, WrongUse, added, exit_code
 
 SAME = ("assay", "seed", "tier", "profile")  # of run.json, in all shards
 
@@ -68,10 +60,7 @@ def merge(folders: Sequence[Path], out: Path, note: Callable[[str], None]) -> in
     print_summary(whole, Console(highlight=False))
     write_junit(whole)
     write_html(whole)
-    counts = whole.counts()
-    if any(counts[status] for status in UNEXPECTED):
-        return UNEXPECTED_RESULT
-    return ALL_AS_EXPECTED if counts.keys() - NOT_RUN else NOTHING_APPLICABLE
+    return exit_code(whole.counts())
 
 
 def _write_run(shards: Sequence[Evidence], owner: dict[tuple[str, str], int], out: Path) -> None:
@@ -99,15 +88,8 @@ def _write_run(shards: Sequence[Evidence], owner: dict[tuple[str, str], int], ou
         "seconds": round(sum(float(shard.run.get("seconds") or 0.0) for shard in shards), 3),
         "options": options,
         "targets": list(targets.values()),
-        "cases": _sum([about["cases"] for about in targets.values()]),
-        "status": _sum([about["status"] for about in targets.values()]),
+        "cases": added(about["cases"] for about in targets.values()),
+        "status": added(about["status"] for about in targets.values()),
         "warnings": list(dict.fromkeys(text for shard in shards for text in shard.run.get("warnings") or ())),
     }
     write_file(out / "run.json", lambda file: file.write(json.dumps(record, indent=1) + "\n"))
-
-
-def _sum(counts: Sequence[dict[str, int]]) -> dict[str, int]:
-    total: Counter[str] = Counter()
-    for one in counts:
-        total.update(one)
-    return dict(total)

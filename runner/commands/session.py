@@ -23,14 +23,13 @@ from runner.libraries import launching, targets
 from runner.libraries.transports import counted, counts, parse, prove
 from runner.machine import machine, version
 from runner.model import (
-    ALL_AS_EXPECTED,
     NOT_RUN,
-    NOTHING_APPLICABLE,
     UNEXPECTED,
-    UNEXPECTED_RESULT,
     CannotRun,
     Verdict,
     WrongUse,
+    added,
+    exit_code,
 )
 from runner.planning import plan
 from runner.request import Request, repeat_command
@@ -129,9 +128,7 @@ class Session:
         failed += self._reports()
         if failed:
             raise CannotRun("; ".join(failed))
-        if any(statuses[status] for status in UNEXPECTED):
-            return UNEXPECTED_RESULT
-        return ALL_AS_EXPECTED if any(status not in NOT_RUN for status in statuses) else NOTHING_APPLICABLE
+        return exit_code(statuses)
 
     @property
     def _goes_on(self) -> str:
@@ -302,8 +299,8 @@ class Session:
             **self.request.record(),
             "machine": self.machine,
             "targets": abouts,
-            "cases": _sum(about["cases"] for about in abouts),
-            "status": _sum(about["status"] for about in abouts),
+            "cases": added(about["cases"] for about in abouts),
+            "status": added(about["status"] for about in abouts),
             "warnings": self.warnings + self._troubles(),
         }
         write_file(self.out / "run.json", lambda file: file.write(json.dumps(record, indent=1) + "\n"))
@@ -366,10 +363,3 @@ class Session:
 
 def _requirements(planned: plan.Plan) -> Callable[[str], Sequence[str]]:
     return lambda case: planned.requirements.get(case.partition("/")[0], ())
-
-
-def _sum(counts: Any) -> dict[str, int]:
-    total: Counter[str] = Counter()
-    for count in counts:
-        total.update(count)
-    return dict(total)

@@ -72,11 +72,7 @@ class Writer:
                 if one.type != "void" or not one.at:
                     continue
                 found = next(
-                    (
-                        k
-                        for k, block in enumerate(blocks)
-                        if block.begin <= one.at <= block.end - 0 and one.at < max(block.end, block.begin + 1)
-                    ),
+                    (k for k, block in enumerate(blocks) if block.begin <= one.at < max(block.end, block.begin + 1)),
                     None,
                 )
                 if found is None:
@@ -236,10 +232,9 @@ class Writer:
         assert one is not None
         claim = self.answers.claims.get((id(call), name, part, index))
         where = outs.get(name, name)
-        what = f"{name.replace('array_of_', '')}{f'[{index}]' if len(one.values_after) > 1 else ''} of {call.name}"
-        many = (name, 0) and len(one.values_after) > 1
+        many = len(one.values_after) > 1
+        what = f"{name.replace('array_of_', '')}{f'[{index}]' if many else ''} of {call.name}"
         if one.type == "MPI_Status":
-            place = where if one.at in self.constants.get("pointer", {}) else where
             place = f"{where}[{index}]" if len(one.statuses) > 1 else where
             status = one.statuses[index]
             if part == "bytes":
@@ -374,7 +369,7 @@ class Writer:
         values = tuple(self.symbol(one.name, value) for value in one.values)
         kind = one.type
         if not values:
-            return ["NULL"] if False else [f"({kind}[1]){{0}}"]
+            return [f"({kind}[1]){{0}}"]
         if one.name == "ranges":
             return ["(int[][3]){", Slot(values), "}"]
         if NONBLOCKING.match(call.name):
@@ -535,7 +530,7 @@ class Writer:
     def _declare(self, name: str, kind: str, number: int) -> str:
         """A variable of this name for answers, as large as needed; it may serve several calls."""
         name = re.sub(r"^array_of_", "", name)
-        if name in ("rank", "index") and name == "rank":
+        if name == "rank":
             name = "own_rank"
         there = self.made.declared.get(name)
         while there is not None and (there[0] != kind or (there[1] == 0) != (number == 0)):

@@ -1,4 +1,5 @@
 // Numbers beyond 2^31: counts, displacements, sizes and bounds that no int holds (MPI-5.0 sections 5.1.5, 5.1.7, 5.1.8, and 2.5.8).
+#include "suites/common/far_memory.hpp"
 #include "suites/datatype/recipe.hpp"
 
 #include <algorithm>
@@ -245,25 +246,6 @@ namespace {
 
 constexpr std::int64_t far = 5 * gibi + 64;
 
-class reserved {
-public:
-    explicit reserved(std::int64_t size) : size_(static_cast<std::size_t>(size)) {
-        void* const at =
-            mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (at != MAP_FAILED) base_ = static_cast<unsigned char*>(at);
-    }
-    ~reserved() {
-        if (base_ != nullptr) munmap(base_, size_);
-    }
-    reserved(reserved const&) = delete;
-    reserved& operator=(reserved const&) = delete;
-    unsigned char* base() const { return base_; }
-
-private:
-    std::size_t size_;
-    unsigned char* base_ = nullptr;
-};
-
 // ---- More than 2^31 bytes
 
 // 2 GiB of address space that show the same 4 MiB over and over, and after them memory of their own: what is beyond
@@ -421,7 +403,7 @@ ASSAY_TEST(datatype, far_apart, requirements{"datatype.large.data", "datatype.la
            over(axis_use{&spreads})) {
     auto const& s = mpi.at(spreads);
     if (s.instead != bulk::none) return move_bulk(mpi, s.instead);
-    reserved const memory(2 * far + 4096);
+    far_memory const memory(2 * far + 4096);
     if (memory.base() == nullptr) mpi.unsupported("no 10 GiB of address space");
     MPI_Datatype made = MPI_DATATYPE_NULL;
     if (!mpi.ok(s.make(&made))) return;
