@@ -23,6 +23,7 @@ from runner.model import (
     INTERRUPTED,
     NOTHING_APPLICABLE,
     TERMINATED,
+    UNEXPECTED_RESULT,
     WRONG_USE,
     CannotRun,
     Terminated,
@@ -434,6 +435,50 @@ def reproduce(names: Sequence[str], only_list: bool, rounds: int, preset: str, a
 
 def _note(text: str) -> None:
     _terminal().print(f"assay: {text}", markup=False, soft_wrap=True)
+
+
+@assay.command()
+@click.option("--mpi", multiple=True, metavar="SPEC", help="MPI libraries, as for assay run. Default: MPICH.")
+@click.option(
+    "--against",
+    multiple=True,
+    metavar="SPEC",
+    help="Libraries with the ABI of MPI-5.0 whose programs are run, too. Default: those that are installed.",
+)
+@click.option("--known", multiple=True, metavar="FILE", help="More known differences than known/*.toml has.")
+@click.option("--no-known", is_flag=True, help="Take no difference for known.")
+@click.option("--out", default="assay-out/abi", metavar="DIR", help="Default: assay-out/abi.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def abi(
+    mpi: Sequence[str], against: Sequence[str], known: Sequence[str], no_known: bool, out: str, as_json: bool
+) -> int:
+    """Compare what a library exports and its mpi.h declares with the standard: abi.html and abi.json.
+
+    \b
+    exported procedures, their twins with PMPI_, names that are not the standard's
+    the prototypes of mpi.h
+    with the ABI of MPI-5.0: types, values of constants, name of the library, and whether a
+    program that was built for one such library runs with another
+
+    No test is run. Exit code 1 when something differs that the standard demands and known/ does not explain.
+    """
+    from reports import known as known_failures
+    from reports.abi import print_found, write_page
+    from runner.commands import abi as command
+    from runner.machine import machine
+
+    named = mpis_for("abi", mpi)
+    entries = known_failures.load(*map(Path, known), ours=[] if no_known else known_failures.shipped())
+    found = command.run(named, comma_list(against) or None, entries, _note)
+    folder = Path(out)
+    command.write(found, folder / "abi.json")
+    page = write_page(found, machine(), shlex.join(["./assay", *sys.argv[1:]]), folder / "abi.html")
+    if as_json:
+        print(json.dumps(found, indent=1))
+    else:
+        print_found(found)
+        print(page)
+    return 0 if found["ok"] else UNEXPECTED_RESULT
 
 
 @assay.command()

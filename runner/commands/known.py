@@ -10,7 +10,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import tempfile
 import threading
 import time
 from collections import Counter, defaultdict
@@ -32,10 +31,9 @@ from runner.libraries import build, launching, targets
 from runner.libraries.native import NATIVE
 from runner.libraries.output import first_error
 from runner.libraries.transports import OWN, Transport, parse
-from runner.model import NOT_RUN, UNEXPECTED, Launch, Target, WrongUse
-from runner.supervision.procs import Guarded, busyness, wait_for
+from runner.model import NOT_RUN, UNEXPECTED, WrongUse
+from runner.supervision.once import run_once
 
-MOST_PATIENCE = 4.0  # times the timeout, on a busy machine: some reproducers are there to hang
 KNOWN_HANG = 0.3  # times the timeout where an entry lists a hang, when it runs beside others
 AT_ONCE = 4  # processes of reproducers that run side by side (two programs at least): launchers mostly wait
 
@@ -211,30 +209,13 @@ def try_on(
         return Outcome(NOT_APPLICABLE, str(error))
     begin = time.monotonic()
     for _ in range(made.runs):
-        outcome = _run(target, made, stop)
+        said = run_once(target, made.args, made.timeout, stop)
+        outcome = judge(said.out, said.err, said.ended)
         if outcome.says != OK:
             break
     assert outcome
     outcome.seconds = time.monotonic() - begin
     return outcome
-
-
-def _run(target: Target, made: Recipe, stop: threading.Event | None) -> Outcome:
-    with tempfile.TemporaryDirectory(prefix="assay-known-") as name:
-        folder = Path(name)
-        launch = target.launcher(made.args)
-        guarded = Guarded(Launch(launch.argv, launch.env, launch.local), folder)
-        try:
-            guarded.note_shared_memory()
-            deadline = time.monotonic() + made.timeout * min(busyness(target.oversubscription), MOST_PATIENCE)
-            while not guarded.ended and time.monotonic() < deadline and not (stop and stop.is_set()):
-                if guarded.fd in wait_for([guarded.fd], 0.5):
-                    guarded.listen()
-            ended = guarded.ended
-        finally:
-            guarded.end()
-        out, err = ((folder / kind).read_text(errors="replace") for kind in ("stdout", "stderr"))
-    return judge(out, err, ended)
 
 
 def judge(out: str, err: str, ended: str) -> Outcome:

