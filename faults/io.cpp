@@ -164,6 +164,8 @@ void after(data_access const& a, MPI_Status* status) {
     }
 }
 
+bool write_was_refused = false;
+
 // What comes of a write that failed.
 int refused(data_access const& a, MPI_Status* status, int code) {
     if (a.direction == way::read) return code;
@@ -176,6 +178,7 @@ int refused(data_access const& a, MPI_Status* status, int code) {
     case fault::io_refused_silent:
         if (status != nullptr) set_count(status, a.type, a.count);
         return MPI_SUCCESS;
+    case fault::io_refused_lasts: write_was_refused = true; return code;
     default: return code;
     }
 }
@@ -341,6 +344,11 @@ END(read_all_end, READ)
 END(write_all_end, WRITE)
 END(read_ordered_end, READ)
 END(write_ordered_end, WRITE)
+
+int MPI_File_sync(MPI_File file) {
+    int const code = PMPI_File_sync(file);
+    return write_was_refused ? MPI_ERR_OTHER : code;
+}
 
 // ---- Files
 

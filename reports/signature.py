@@ -102,6 +102,15 @@ CHECKS = frozenset(
     )
 )
 _SIGNAL = re.compile(r"SIG[A-Z0-9]+")
+# The calls by which a program waits for requests. In which of them a rank is found that waits for ever is a matter of
+# the moment and of the way of waiting that the case names, not of the defect.
+_WAITING = tuple(
+    str.split(
+        "MPI_Wait MPI_Waitall MPI_Waitany MPI_Waitsome MPI_Test MPI_Testall MPI_Testany MPI_Testsome "
+        "MPI_Request_get_status MPI_Request_get_status_all MPI_Request_get_status_any MPI_Request_get_status_some "
+        "MPI_Parrived"
+    )
+)
 _PATTERN = re.compile(r"(?P<what>\S+?)(?: (?P<place>in|after) (?P<call>\S+?))?(?:: (?P<message>.+))?")
 
 
@@ -110,6 +119,7 @@ class Pattern:
     """What a known failure looks like: `{data,gap} in MPI_Wait*`, `SIGSEGV in MPI_Put`, `error in MPI_Recv: class 15`.
 
     WHAT and CALL are globs with braces, and fit as a whole; the message is a glob that some part of a message fits.
+    A hang in one call that waits for requests is a hang in any of them.
     """
 
     text: str
@@ -128,7 +138,7 @@ class Pattern:
         return (
             self.outside == signature.outside
             and bool(_compiled(self.what).match(signature.what))
-            and bool(_compiled(self.call).match(signature.call))
+            and any(_compiled(self.call).match(call) for call in _same_calls(signature))
             and (not self.message or bool(_compiled(f"*{self.message}*").match(signature.message)))
         )
 
@@ -148,6 +158,11 @@ def pattern(text: str) -> Pattern:
     if call and not (translate(call) and all(re.match(r"MPI_|fi_|ucp_", word) for word in expand(call))):
         raise ValueError(f"{call!r} can be no call; a call begins with MPI_, fi_ or ucp_")
     return Pattern(text, found["what"], call, found["place"] == "after", found["message"] or "")
+
+
+def _same_calls(signature: Signature) -> tuple[str, ...]:
+    """The call of a signature, and those that say the same."""
+    return _WAITING if signature.what == HANG and signature.call in _WAITING else (signature.call,)
 
 
 @lru_cache(maxsize=4096)

@@ -132,10 +132,15 @@ char const* signal_name(int number) {
     }
 }
 
-void call_and_stack(safe_line& line, void* context) {
+void newest_call(safe_line& line) {
     char const* const call = exiting ? exit_call : last_call.name;
     bool const inside = exiting ? exit_inside : last_call.inside;
-    line << "\"call\":\"" << call << "\",\"in_mpi\":" << (inside ? "true" : "false") << ",";
+    line << "\"call\":\"" << call << "\",\"in_mpi\":" << (inside ? "true" : "false");
+}
+
+void call_and_stack(safe_line& line, void* context) {
+    newest_call(line);
+    line << ",";
     line.stack(context);
     line << "}\n";
 }
@@ -192,6 +197,7 @@ std::atomic<pid_t> asked{0}; // a thread of the case that is to answer for the m
 // unless it is in no call while another thread of the case is: that one then is what the case waits for.
 void on_question(int number, siginfo_t*, void* context) {
     int const saved = errno;
+    if (dying_of != 0) on_stuck(number); // asked while it waits for its stack: the cause of death is the answer
     pid_t const self = gettid();
     if (self == own_pid) {
         pid_t const stuck = last_call.inside || exiting ? 0 : thread_inside_a_call();
@@ -205,6 +211,12 @@ void on_question(int number, siginfo_t*, void* context) {
         errno = saved;
         return;
     }
+    // The call first: the unwinder may wait for ever, where the question interrupts malloc.
+    safe_line call;
+    head(call, "Q");
+    newest_call(call);
+    call << "}\n";
+    events().dying(call.data, call.used);
     safe_line line;
     head(line, "Q");
     call_and_stack(line, context);

@@ -325,7 +325,11 @@ class Job:
         for log in asked:
             self.ranks[log.rank].send(signal.SIGUSR2)
         deadline = time.monotonic() + self._run.patience.answer * self._busyness()
-        while time.monotonic() < deadline and any(log.answer is None for log in asked) and not self.guard.ended:
+        while (
+            time.monotonic() < deadline
+            and any("stack" not in (log.answer or {}) for log in asked)
+            and not self.guard.ended
+        ):
             self._listen()
             self._collect()
         self._notice()

@@ -233,9 +233,10 @@ std::string image::difference(image const& found) const {
 
 // ---- The file itself
 
-scratch_file::scratch_file(test_run& mpi)
+scratch_file::scratch_file(test_run& mpi, int number)
     : mpi_(mpi),
-      folder_(fmt::format("{}/case-{:016x}", mpi.the_job.scratch, mpi.key(0, 0, 0, 0, 0))), // tells apart threads too
+      folder_(
+          fmt::format("{}/case-{:016x}", mpi.the_job.scratch, mpi.key(number, 0, 0, 0, 0))), // tells apart threads too
       path_(folder_ + "/" + folder_.substr(folder_.size() - 16)) {
     mpi.needs_procedure("MPI_File_open"); // a library has all of chapter 14 or nothing
 }

@@ -83,7 +83,7 @@ private:
 // One file in a folder of its own, which disappears with the case.
 class scratch_file {
 public:
-    explicit scratch_file(test_run& mpi);
+    explicit scratch_file(test_run& mpi, int number = 0); // each of a case has another number
     ~scratch_file();
     scratch_file(scratch_file const&) = delete;
     scratch_file& operator=(scratch_file const&) = delete;

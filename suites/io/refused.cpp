@@ -146,11 +146,18 @@ constraint pages_enough() { // a piece of few bytes fits into the page that is t
 
 } // namespace
 
-ASSAY_TEST(io, refused, requirements{"io.refused.amount", "io.refused.told", "io.refused.completes"},
+ASSAY_TEST(io, refused,
+           requirements{"io.refused.amount", "io.refused.told", "io.refused.completes", "io.refused.other_files"},
            over(axis_use{&storages}, writes(), views_with_displacement(), communicators::world(), two_types(),
                 two_counts(), axis_use{&forms()}),
            etypes_only(), shared_pointer_needs_same_view(), pages_enough(),
-           note{"not all that the ranks write finds room: whose data are not in the file must get an error"}) {
+           note{"not all that the ranks write finds room: whose data are not in the file must get an error, and other "
+                "files are none the worse for it"}) {
+    scratch_file elsewhere(mpi, 1);
+    elsewhere.make(nullptr);
+    meet(mpi);
+    open_file other(mpi, elsewhere.path(), MPI_MODE_RDWR | MPI_MODE_CREATE);
+    if (!other.opened()) return;
     refused_write const write(mpi, mpi.at(storages));
     if (!write.opened()) return;
     // A library may write at once or later, so that another call tells.
@@ -158,6 +165,8 @@ ASSAY_TEST(io, refused, requirements{"io.refused.amount", "io.refused.told", "io
     if (write.told() == MPI_SUCCESS)
         mpi.check(write.is_in_file(), finding::file,
                   "the write, MPI_File_sync and MPI_File_close returned MPI_SUCCESS, and the data are not in the file");
+    mpi.check("io.refused.other_files", MPI_File_sync(other) == MPI_SUCCESS, finding::error,
+              "MPI_File_sync fails on another file than that to which the storage refused a write");
 }
 
 ASSAY_TEST(io, refused_class, requirements{"io.refused.class"},

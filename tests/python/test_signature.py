@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from reports.signature import CHECKS, Signature, main_signature, signatures
+from reports.signature import CHECKS, Signature, main_signature, pattern, signatures
 
 DATA = {
     "rank": 1,
@@ -76,3 +76,19 @@ def test_what_did_not_fail_has_none_and_what_names_no_rank_has_its_reason() -> N
 def test_the_kinds_of_finding_are_those_of_the_suite() -> None:
     text = (Path(__file__).resolve().parents[2] / "framework" / "check" / "record.hpp").read_text()
     assert set(re.findall(r'^    F\(\w+, "(\w+)"', text, re.MULTILINE)) == CHECKS
+
+
+@pytest.mark.parametrize(
+    "text, call, fits",
+    [
+        ("hang in MPI_Wait", "MPI_Testsome", True),
+        ("hang in MPI_{Recv,Test*}", "MPI_Parrived", True),
+        ("hang in MPI_Recv", "MPI_Wait", False),
+        ("hang in MPI_Wait", "MPI_Recv", False),
+        ("data in MPI_Wait", "MPI_Testsome", False),
+    ],
+)
+def test_in_which_call_a_rank_waits_for_requests_is_chance(text: str, call: str, fits: bool) -> None:
+    what = text.split()[0]
+    seen = Signature("timeout" if what == "hang" else "fail", what, call)
+    assert pattern(text).fits(seen) is fits
