@@ -33,8 +33,8 @@ int main(int argc, char** argv) {
     for (int i = n - 1; i >= 0; --i)
         if (in[i].value != i || in[i].place != i + 1) wrong = i;
     if (wrong >= 0)
-        printf("BUG: element %d of %d is (%g, %d), expected (%d, %d)\n", wrong, n, in[wrong].value, in[wrong].place, wrong,
-               wrong + 1);
+        printf("BUG: element %d of %d is (%g, %d), expected (%d, %d)\n", wrong, n, in[wrong].value, in[wrong].place,
+               wrong, wrong + 1);
     else puts("OK");
     MPI_Type_free(&received);
     MPI_Finalize();

@@ -25,8 +25,8 @@ int main(int argc, char** argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &periodic, 0, &ring);
     MPI_Comm_set_errhandler(ring, MPI_ERRORS_RETURN);
-    memset(out, 'n', small);        /* to the negative side */
-    memset(out + small, 'p', big);  /* to the positive side */
+    memset(out, 'n', small);       /* to the negative side */
+    memset(out + small, 'p', big); /* to the positive side */
     memset(in, '-', sizeof in);
     int const sent[2] = {small, big}, sent_at[2] = {0, small}, received[2] = {big, small}, received_at[2] = {0, big};
     MPI_Neighbor_alltoallv_init(out, sent, sent_at, MPI_CHAR, in, received, received_at, MPI_CHAR, ring, MPI_INFO_NULL,
