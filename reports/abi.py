@@ -13,14 +13,14 @@ WORDS = {"fail": "differs", "xfail": "known", "xpass": "does not differ any more
 STYLE = {"fail": "bold red", "xpass": "bold magenta", "xfail": "magenta", "advisory": "dim"}
 KINDS = {
     "symbol": "exported procedures",
-    "profiling": "their twins with PMPI_",
-    "foreign": "names that are not the standard's",
-    "declaration": "procedures that mpi.h declares",
+    "profiling": "twins with PMPI_",
+    "foreign": "foreign names",
+    "declaration": "declarations",
     "prototype": "prototypes",
     "type": "types",
     "constant": "constants",
     "left_out": "names that the ABI leaves out",
-    "library": "name and needs of the library",
+    "library": "names and needs of the file",
     "runs": "programs built for other libraries",
 }
 

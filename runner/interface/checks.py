@@ -86,7 +86,7 @@ def examine(library: targets.Library, folder: Path) -> Examined:
     found.checks = [
         *_names(found, declared, macros.keys()),
         *_declarations(found, declared, macros.keys()),
-        *_prototypes(units, found, declared, words),
+        *_prototypes(units, found, text, declared, words),
     ]
     if abi:
         found.checks += [*_types(units, words), *_constants(units, words), *_left_out(words), *_soname(found)]
@@ -150,35 +150,44 @@ def _declarations(found: Examined, declared: Collection[str], macros: Collection
         yield _check("declaration", name, "2.6.3", differs)
 
 
-def _prototypes(units: Units, found: Examined, declared: Set[str], words: Collection[str]) -> Iterator[Check]:
+def _prototypes(
+    units: Units, found: Examined, text: str, declared: Set[str], words: Collection[str]
+) -> Iterator[Check]:
     """That each declaration of mpi.h, also that of the twin with PMPI_, has the types that the standard has.
 
-    A procedure, or its types, may be newer than what the library follows: then that is advisory.
+    `text` is mpi.h after preprocessing. A procedure, or its types, may be newer than what the library follows: then
+    that is advisory.
     """
     lines = {}
     said = standard.prototypes()
-    for name, text in said.items():
+    for name, wanted in said.items():
         for symbol in sorted({name, f"P{name}"} & declared):
             # In parentheses, so that no macro of the name counts.
-            lines[symbol] = f"extern {text.replace(f'{name}(', f'({symbol})(', 1)};"
-    callbacks = {name: text for name, text in standard.callbacks().items() if name in words}
-    lines |= {name: f"{text};" for name, text in callbacks.items()}
+            lines[symbol] = f"extern {wanted.replace(f'{name}(', f'({symbol})(', 1)};"
+    callbacks = {name: wanted for name, wanted in standard.callbacks().items() if name in words}
+    lines |= {name: f"{wanted};" for name, wanted in callbacks.items()}
     errors = units.errors("prototypes", lines)
 
     def differs(name: str, wanted: str) -> str:
         wrong = [symbol for symbol in (name, f"P{name}") if symbol in errors]
         if not wrong:
             return ""
-        error = errors[wrong[0]]
-        was = f"mpi.h has {error.was}" if error.was else error.text
-        return f"{' and '.join(wrong)}: {was}; the standard has {wanted}"
+        there = _declaration(text, wrong[0])
+        return f"{' and '.join(wrong)}: {there or errors[wrong[0]]}; the standard has {wanted}"
 
-    for name, text in said.items():
+    for name, wanted in said.items():
         if name in lines or f"P{name}" in lines:
             level = MUST if standard.in_version(standard.prototype_since(name), found.version) else ADVISORY
-            yield _check("prototype", name, procedures()[name]["section"], differs(name, text), level)
-    for name, text in callbacks.items():
-        yield _check("prototype", name, "A.1.3.1", differs(name, text))
+            yield _check("prototype", name, procedures()[name]["section"], differs(name, wanted), level)
+    for name, wanted in callbacks.items():
+        yield _check("prototype", name, "A.1.3.1", differs(name, wanted))
+
+
+def _declaration(text: str, name: str) -> str:
+    """`mpi.h has int MPI_Send(…)`: the declaration in the preprocessed header, or "" where it is none of the usual."""
+    lines = re.sub(r"^#.*", "", text, flags=re.MULTILINE)
+    found = re.search(rf"[\w\s*]*?\(?\b{name}\b\)?\s*\([^;{{}}]*?\)(?=\s*(;|__))", lines)
+    return f"mpi.h has {' '.join(found[0].split())}" if found else ""
 
 
 def _types(units: Units, words: Collection[str]) -> Iterator[Check]:

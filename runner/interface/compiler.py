@@ -18,7 +18,6 @@ _FLAGS = ("-std=gnu11", "-w", "-O0", "-fno-lto", "-fdiagnostics-color=never")
 _SAID = re.compile(
     r"^(?P<file>[^\n:]+):(?P<line>\d+):(?:\d+:)? (?P<kind>fatal error|error|note): (?P<text>.*)$", re.MULTILINE
 )
-_TYPE = re.compile(r"previous declaration of '\w+' with type '([^']+)'")
 
 
 @dataclass(frozen=True)
@@ -28,14 +27,6 @@ class Compiler:
     command: Sequence[str]
     link: Sequence[str] = ()  # what a program is linked with; nothing for a compiler wrapper
     header_of: str = ""  # whose header that is, where it is not in the library's own folder
-
-
-@dataclass(frozen=True)
-class Error:
-    """What a compiler said of a line. `was`: the type that an earlier declaration gave the name, if it said so."""
-
-    text: str
-    was: str = ""
 
 
 def compiler_for(library: targets.Library) -> Compiler | None:
@@ -74,12 +65,12 @@ class Units:
             )
         return done.stdout
 
-    def errors(self, name: str, lines: Mapping[str, str], before: str = "", after: str = "") -> dict[str, Error]:
+    def errors(self, name: str, lines: Mapping[str, str], before: str = "", after: str = "") -> dict[str, str]:
         """Which of some lines, each under a key, do not compile, and the first error of each.
 
         They are left out in the end: NAME.o holds the others. Raises CannotRun for an error in none of them.
         """
-        bad: dict[str, Error] = {}
+        bad: dict[str, str] = {}
         while True:
             good = {key: line for key, line in lines.items() if key not in bad}
             text = f"#include <mpi.h>\n#include <stddef.h>\n#include <stdint.h>\n{before}\n"
@@ -121,9 +112,9 @@ class Units:
             raise CannotRun(f"{command[0]}: cannot be run: {error.strerror}") from None
 
 
-def _by_line(said: str, source: Path) -> dict[int, Error]:
+def _by_line(said: str, source: Path) -> dict[int, str]:
     """The first error of each line of `source`. An error in a macro of a header belongs to the line that uses it."""
-    found: dict[int, Error] = {}
+    found: dict[int, str] = {}
     text, line = "", 0  # of the error that notes belong to; line 0: it is not known yet
     for one in _SAID.finditer(said):
         here = int(one["line"]) if one["file"] == str(source) else 0
@@ -132,7 +123,5 @@ def _by_line(said: str, source: Path) -> dict[int, Error]:
         elif not line:
             line = here
         if line and line not in found:
-            found[line] = Error(text)
-        if line and (was := _TYPE.search(one["text"])) and not found[line].was:
-            found[line] = Error(found[line].text, was[1])
+            found[line] = text
     return found

@@ -98,12 +98,14 @@ def test_a_wrong_prototype(fake: Fake) -> None:
     fake.in_header(r"^int MPI_Bcast\(int n\)", "int MPI_Bcast(int n, char* more)")
     one = only(fake, "abi.prototype/name=mpi_bcast")
     assert one.level == "must" and one.clause == "6.4"
-    assert one.differs == "MPI_Bcast: mpi.h has int(int,  char *); the standard has int MPI_Bcast(int n)"
+    assert one.differs == "MPI_Bcast: mpi.h has int MPI_Bcast(int n, char* more); the standard has int MPI_Bcast(int n)"
 
 
 def test_a_wrong_prototype_of_a_twin(fake: Fake) -> None:
     fake.in_header(r"^int PMPI_Bcast\(int n\)", "int PMPI_Bcast(long n)")
-    assert only(fake, "abi.prototype/name=mpi_bcast").differs.startswith("PMPI_Bcast: mpi.h has int(long int)")
+    assert only(fake, "abi.prototype/name=mpi_bcast").differs.startswith(
+        "PMPI_Bcast: mpi.h has int PMPI_Bcast(long n);"
+    )
 
 
 def test_many_wrong_prototypes_are_all_told(fake: Fake) -> None:
@@ -257,8 +259,8 @@ def test_an_error_in_a_macro_belongs_to_the_line_that_uses_it() -> None:
         "values.c:9:1: error: 'MPI_LONG' undeclared here (not in a function)\n"
     )
     assert compiler._by_line(said, Path("values.c")) == {
-        6: compiler.Error("initializer element is not constant"),
-        9: compiler.Error("'MPI_LONG' undeclared here (not in a function)"),
+        6: "initializer element is not constant",
+        9: "'MPI_LONG' undeclared here (not in a function)",
     }
 
 
