@@ -37,11 +37,11 @@ template <class T> constexpr element element_of() { return {sizeof(T), read_numb
 // The types whose values are recorded by number.
 std::map<std::string, element, std::less<>> const elements {
     {"int", element_of<int>()}, {"MPI_Aint", element_of<MPI_Aint>()}, {"MPI_Count", element_of<MPI_Count>()},
-        {"MPI_Comm", element_of<MPI_Comm>()}, {"MPI_Datatype", element_of<MPI_Datatype>()},
-        {"MPI_Errhandler", element_of<MPI_Errhandler>()}, {"MPI_File", element_of<MPI_File>()},
-        {"MPI_Group", element_of<MPI_Group>()}, {"MPI_Info", element_of<MPI_Info>()},
-        {"MPI_Message", element_of<MPI_Message>()}, {"MPI_Op", element_of<MPI_Op>()},
-        {"MPI_Request", element_of<MPI_Request>()},
+        {"MPI_Offset", element_of<MPI_Offset>()}, {"MPI_Comm", element_of<MPI_Comm>()},
+        {"MPI_Datatype", element_of<MPI_Datatype>()}, {"MPI_Errhandler", element_of<MPI_Errhandler>()},
+        {"MPI_File", element_of<MPI_File>()}, {"MPI_Group", element_of<MPI_Group>()},
+        {"MPI_Info", element_of<MPI_Info>()}, {"MPI_Message", element_of<MPI_Message>()},
+        {"MPI_Op", element_of<MPI_Op>()}, {"MPI_Request", element_of<MPI_Request>()},
 #if MPI_VERSION >= 4 || defined(MPI_SESSION_NULL)
         {"MPI_Session", element_of<MPI_Session>()},
 #endif
@@ -153,18 +153,18 @@ std::int64_t length(arguments const& a, std::string const& name) {
         return a.number("ndims");
     if (is({"dims", "periods", "coords"}) && a.has("maxdims")) return a.number("maxdims");
     if (is({"coords", "remain_dims"})) return dimensions(a.comm());
-    if (contains(which, "Graph_create") || contains(which, "Graph_map")) {
-        if (is({"index", "indx"})) return a.number("nnodes");
-        auto const last = a.at(a.has("index") ? "index" : "indx");
-        if (name == "edges" && a.number("nnodes") > 0) return a.value(last, a.number("nnodes") - 1);
-        return 0;
+    if (is({"index", "indx", "edges"}) && a.has("nnodes")) {
+        auto const nodes = a.number("nnodes");
+        return name != "edges" ? nodes : nodes > 0 ? a.value(a.at(a.has("index") ? "index" : "indx"), nodes - 1) : 0;
     }
-    if (contains(which, "graph_create_adjacent"))
-        return a.number(is({"sources", "sourceweights"}) ? "indegree" : "outdegree");
-    if (contains(which, "graph_create"))
+    if (is({"sources", "sourceweights", "destinations", "destweights", "degrees", "weights"})) {
+        bool const in = is({"sources", "sourceweights"});
+        if (contains(which, "graph_create_adjacent")) return a.number(in ? "indegree" : "outdegree");
+        if (contains(which, "graph_neighbors")) return a.number(in ? "maxindegree" : "maxoutdegree");
         return is({"sources", "degrees"}) ? a.number("n") : a.sum("degrees", a.number("n"));
-    if (contains(which, "graph_neighbors"))
-        return a.number(is({"sources", "sourceweights"}) ? "maxindegree" : "maxoutdegree");
+    }
+    if (is({"index", "indx"}) && a.has("maxindex")) return a.number("maxindex");
+    if (name == "edges") return a.number("maxedges");
     if (is({"ranks", "ranks1", "ranks2"})) return a.number("n");
     if (name == "ranges") return 3 * a.number("n");
     if (name == "neighbors") return a.number("maxneighbors");

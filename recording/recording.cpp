@@ -1,6 +1,7 @@
 #include "recording/recording.hpp"
 
 #include "recording/arguments.hpp"
+#include "recording/pending.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -9,6 +10,7 @@
 #include <mpi.h>
 #include <mutex>
 #include <string_view>
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace assay_recording {
@@ -22,11 +24,33 @@ pid_t thread_of_main = 0;
 int file = -1;
 std::mutex mutex;
 
+// While it lives, files of this process may grow, whatever limit a case has set.
+class no_limit {
+public:
+    no_limit() {
+        getrlimit(RLIMIT_FSIZE, &before_);
+        if (before_.rlim_cur != before_.rlim_max) set(before_.rlim_max);
+    }
+    ~no_limit() {
+        if (before_.rlim_cur != before_.rlim_max) set(before_.rlim_cur);
+    }
+    no_limit(no_limit const&) = delete;
+    no_limit& operator=(no_limit const&) = delete;
+
+private:
+    void set(rlim_t bytes) const {
+        rlimit const now{bytes, before_.rlim_max};
+        setrlimit(RLIMIT_FSIZE, &now);
+    }
+    rlimit before_{};
+};
+
 // Each line is in the file before the call begins: the process may die in it.
 void write_line(json line) {
     if (gettid() != thread_of_main) line["thread"] = gettid();
     auto const text = line.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
     std::lock_guard const lock(mutex);
+    no_limit const of_files;
     for (std::size_t done = 0; done < text.size();) {
         auto const n = write(file, text.data() + done, text.size() - done);
         if (n <= 0) {
@@ -90,11 +114,14 @@ bool wanted() { return on && !inside && paused == 0; }
 call::call(procedure const& which, std::uint64_t const* words)
     : which_(which), words_(words, words + which.parameters.size()) {
     inside = true;
-    write_line({{"call", which_.name}, {"arguments", before(which_, words_)}});
+    before_ = std::make_shared<json>(before(which_, words_));
+    write_line({{"call", which_.name}, {"arguments", *before_}});
 }
 
 int call::returned(int code) {
     json line{{"returned", which_.name}, {"code", code}, {"arguments", after(which_, words_)}};
+    if (auto memory = completed(which_.name, *before_, line["arguments"]); !memory.empty())
+        line["memory"] = std::move(memory);
     if (code != MPI_SUCCESS) {
         int error_class = code;
         PMPI_Error_class(code, &error_class);
@@ -103,6 +130,10 @@ int call::returned(int code) {
     write_line(std::move(line));
     inside = false;
     return code;
+}
+
+void handler_called(std::uint64_t function) {
+    if (on && paused == 0) write_line({{"event", "called"}, {"at", function}});
 }
 
 void* next_procedure(char const* name) { return dlsym(RTLD_NEXT, name); }

@@ -3,8 +3,11 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace assay_recording {
@@ -43,7 +46,42 @@ public:
 private:
     procedure const& which_;
     std::vector<std::uint64_t> words_;
+    std::shared_ptr<nlohmann::json> before_; // the arguments
 };
+
+// The library calls an error handler of the program.
+void handler_called(std::uint64_t function);
+
+// Functions that stand in for the error handlers of the program, each for one of them: they say that they are called.
+template <class Handle> class handlers {
+public:
+    using function = void (*)(Handle*, int*, ...);
+    // The one for this handler; the handler itself when there are too many.
+    static function instead_of(function handler) {
+        for (std::size_t k = 0; k < most; ++k) {
+            if (given_[k] != nullptr && given_[k] != handler) continue;
+            given_[k] = handler;
+            return stand_ins_[k];
+        }
+        return handler;
+    }
+
+private:
+    static constexpr std::size_t most = 8;
+    template <std::size_t k> static void stand_in(Handle* object, int* code, ...) {
+        handler_called(word_of(given_[k]));
+        given_[k](object, code);
+    }
+    template <std::size_t... k> static constexpr std::array<function, most> all(std::index_sequence<k...>) {
+        return {stand_in<k>...};
+    }
+    static inline std::array<function, most> given_{};
+    static constexpr std::array<function, most> stand_ins_ = all(std::make_index_sequence<most>());
+};
+template <class T> T watched(T argument) { return argument; }
+template <class Handle> auto watched(void (*handler)(Handle*, int*, ...)) {
+    return handlers<Handle>::instead_of(handler);
+}
 
 // The procedure of this name that comes after this library in the order of loading: that of another preloaded library, or of MPI.
 void* next_procedure(char const* name);

@@ -1,5 +1,6 @@
 #include "suites/coll/algorithm.hpp"
 
+#include "framework/process/layer.hpp"
 #include "suites/coll/collective.hpp"
 
 #include <algorithm>
@@ -51,6 +52,7 @@ std::vector<variable::item> described(std::string const& text) {
 }
 
 std::optional<variable> find(std::string const& name) {
+    unrecorded const own;
     variable v{};
     if (MPI_T_cvar_get_index(name.c_str(), &v.index) != MPI_SUCCESS) return {};
     std::array<char, 8192> description{};
@@ -87,6 +89,7 @@ std::string upper(std::string text) {
 bool tools_are_open() {
     struct tools {
         tools() {
+            unrecorded const own;
             int provided = 0;
             open = MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) == MPI_SUCCESS;
         }
@@ -101,7 +104,18 @@ bool tools_are_open() {
     return these.open;
 }
 
+std::string name_of(int variable) {
+    std::array<char, 256> name{};
+    int length = static_cast<int>(name.size()), verbosity = 0, bind = 0, scope = 0, none = 0;
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    MPI_T_cvar_get_info(variable, name.data(), &length, &verbosity, &type, nullptr, nullptr, &none, &bind, &scope);
+    return name.data();
+}
+
 int access(test_run& mpi, int variable, std::optional<int> value) {
+    unrecorded const own;
+    if (recorded && value)
+        tell_layer({.event = "setting", .text = fmt::format("{} {}", name_of(variable), *value).c_str()});
     MPI_T_cvar_handle handle = MPI_T_CVAR_HANDLE_NULL;
     int count = 0, held = 0; // a bool is its first byte
     if (!mpi.ok(MPI_T_cvar_handle_alloc(variable, nullptr, &handle, &count))) return 0;

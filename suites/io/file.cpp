@@ -1,5 +1,7 @@
 #include "suites/io/file.hpp"
 
+#include "framework/process/layer.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -13,6 +15,8 @@
 namespace assay::io {
 
 void meet(test_run& mpi) { // a dissemination barrier (Hensgen, Finkel, Manber 1988)
+    if (recorded) tell_layer({.event = "meet", .memory = &mpi.comm, .size = sizeof mpi.comm});
+    unrecorded const own;
     for (int distance = 1; distance < mpi.size; distance *= 2)
         mpi.ok(MPI_Sendrecv(nullptr, 0, MPI_BYTE, (mpi.rank + distance) % mpi.size, mpi.tag(15), nullptr, 0, MPI_BYTE,
                             (mpi.rank - distance + mpi.size) % mpi.size, mpi.tag(15), mpi.comm, MPI_STATUS_IGNORE));
@@ -203,6 +207,13 @@ bool image::agrees(view const& v, std::size_t offset, layout const& map, std::ui
     return same;
 }
 
+std::vector<unsigned char> image::where_defined(image const& found) const {
+    auto all = found.bytes;
+    for (std::size_t i = 0; i < std::min(all.size(), bytes.size()); ++i)
+        if (owner_[i] != undefined) all[i] = bytes[i];
+    return all;
+}
+
 std::string image::difference(image const& found) const {
     if (found.bytes.size() != bytes.size())
         return fmt::format("the file has {} bytes, expected {}", found.bytes.size(), bytes.size());
@@ -248,6 +259,13 @@ scratch_file::~scratch_file() {
 
 void scratch_file::make(std::vector<unsigned char> const* content) {
     if (mpi_.rank == 0) {
+        if (recorded)
+            tell_layer({.event = "file",
+                        .memory = content == nullptr ? nullptr
+                                  : content->empty() ? path_.data()
+                                                     : static_cast<void const*>(content->data()),
+                        .size = content == nullptr ? 0 : content->size(),
+                        .text = path_.c_str()});
         std::error_code trouble;
         std::filesystem::remove_all(folder_, trouble); // of the same case before, if that was not finished
         std::filesystem::create_directories(folder_, trouble);
@@ -286,7 +304,16 @@ void scratch_file::expect(image const& expected, std::source_location where) {
     meet(mpi_);
     if (mpi_.rank != 0) return;
     if (!mpi_.check(exists(), finding::file, "there is no file", where)) return;
-    auto const difference = expected.difference(read());
+    auto const found = read();
+    if (recorded && !found.bytes.empty()) {
+        auto const all = expected.where_defined(found);
+        tell_layer({.event = "file",
+                    .memory = found.bytes.data(),
+                    .expected = all.data(),
+                    .size = found.bytes.size(),
+                    .text = path_.c_str()});
+    }
+    auto const difference = expected.difference(found);
     mpi_.check(difference.empty(), finding::file, difference, where);
 }
 

@@ -58,6 +58,9 @@ public:
     bool agrees(view const& v, std::size_t offset, layout const& map, std::uint64_t key, std::size_t elements) const;
     std::string difference(image const& found) const; // "" if `found` has the same size and the same judged bytes
 
+    // The bytes of `found` with those that are judged as they have to be.
+    std::vector<unsigned char> where_defined(image const& found) const;
+
     std::vector<unsigned char> bytes;
 
 private:

@@ -1,5 +1,7 @@
 #include "suites/io/storage.hpp"
 
+#include "framework/process/layer.hpp"
+
 #include <cerrno>
 #include <climits>
 #include <csignal>
@@ -133,6 +135,7 @@ file_size_limit::file_size_limit(std::size_t bytes) {
     handler_ = std::signal(SIGXFSZ, SIG_IGN);
     now.rlim_cur = bytes;
     setrlimit(RLIMIT_FSIZE, &now);
+    if (recorded) tell_layer({.event = "limit", .text = std::to_string(bytes).c_str()});
 }
 
 file_size_limit::~file_size_limit() {
@@ -140,6 +143,7 @@ file_size_limit::~file_size_limit() {
     getrlimit(RLIMIT_FSIZE, &now);
     now.rlim_cur = before_;
     setrlimit(RLIMIT_FSIZE, &now);
+    if (recorded) tell_layer({.event = "limit", .text = "none"});
     std::signal(SIGXFSZ, handler_);
 }
 
