@@ -6,6 +6,7 @@ import json
 import os
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,11 +19,11 @@ from reports.evidence import Evidence, parse_case, printable, write_file
 from reports.signature import Signature, signatures
 from runner.commands.bisect import since
 from runner.commands.known import installed
-from runner.explaining import showing, smallest, suspects
+from runner.explaining import showing, smallest, suspects, trials
 from runner.explaining.explained import Explained
 from runner.explaining.order import Order
 from runner.explaining.report import write_report
-from runner.explaining.trials import Bench, RealTrials
+from runner.explaining.trials import Bench
 from runner.libraries import build, targets
 from runner.libraries.launching import LaunchWishes
 from runner.model import CannotRun, WrongUse
@@ -30,6 +31,7 @@ from runner.request import Request, repeat_command, request_of_run
 
 MOST_DEFECTS = 100
 NPS = (1, 2, 3, 4)
+OTHERS = 20  # cases of a test of which one is looked for that passes on another library
 
 
 @dataclass(frozen=True)
@@ -92,23 +94,82 @@ class Explainer:
     def one(self, suspect: suspects.Suspect) -> Explained:
         """Everything that is wished of one defect."""
         begin = time.monotonic()
-        mpi = str(self.evidence.about[suspect.target]["mpi"])
-        bench = self.bench(mpi)
-        nps = sorted({*NPS, *(np for _, np in suspect.cases)})
-        lines = bench.tests(max(np for _, np in suspect.cases))
+        bench = self.bench(str(self.evidence.about[suspect.target]["mpi"]))
+        tests = bench.tests(max(np for _, np in suspect.cases))
         orders = {
-            test: Order({axis["axis"]: axis["values"] for axis in about["axes"]}) for test, about in lines.items()
+            test: Order({axis["axis"]: axis["values"] for axis in about["axes"]}) for test, about in tests.items()
         }
 
         def complexity(case: str) -> Any:
-            return orders.get(parse_case(case).test, Order({})).complexity(case)
+            test = parse_case(case).test
+            return bool(showing.out_of_reach(tests.get(test, {}))), orders.get(test, Order({})).complexity(case)
 
         name = f"{suspect.number:03}" if suspect.number else "case"
         own = self._own_folder(f"{name}-{_slug(str(suspect.signature))}")
-        trials = RealTrials(bench, suspect.signature, own / "runs")
-        found = smallest.search(suspects.starts(suspect, complexity), orders, trials, nps)
-        found.cases_run, found.launches, found.seconds = trials.cases, trials.launches, time.monotonic() - begin
-        record = trials.records.get((found.case, found.np)) or suspect.sample
+        made = self._explained(suspect, suspects.starts(suspect, complexity), orders, own)
+        if made.shown is not None and not made.shown.works:
+            made = self._with_another(
+                suspect, made, sorted(suspect.cases, key=lambda one: complexity(one[0])), orders, own
+            )
+        if made.shown is not None and made.shown.headline:
+            made.title = f"{_library_name(bench)}: {made.shown.headline}"
+        made.seconds = time.monotonic() - begin
+        if self.wish.since:
+            made.since = since(made, bench, self.console)
+        if self.wish.report:
+            write_report(made, bench, self.evidence, own)
+        write_file(own / "explained.json", lambda file: file.write(json.dumps(made.record(), indent=1) + "\n"))
+        self._say(made)
+        return made
+
+    def _with_another(
+        self,
+        suspect: suspects.Suspect,
+        made: Explained,
+        cases: Sequence[tuple[str, int]],
+        orders: Mapping[str, Order],
+        own: Path,
+    ) -> Explained:
+        """What `made` becomes when the case also has to pass on a library at hand; cases of other tests come first."""
+        bench = self.bench(str(self.evidence.about[suspect.target]["mpi"]))
+        np = cases[0][1]
+        tests = bench.tests(np)
+        first = parse_case(made.found.case).test
+        wanted = [case for case, ranks in cases if ranks == np]
+        wanted = [case for case in wanted if not showing.out_of_reach(tests.get(parse_case(case).test, {}))]
+        wanted = _some_of_each([case for case in wanted if parse_case(case).test != first], OTHERS)
+        wanted += [case for case, ranks in cases if ranks == np and parse_case(case).test == first][:OTHERS]
+        for k, make in enumerate(self._others(bench)[0]):
+            try:
+                other = make()
+            except (CannotRun, WrongUse):
+                continue
+            folder = own / f"other-{k + 1}"
+            right = trials.passing(other, wanted, np, folder / "passing")
+            starts = [(case, np) for case in wanted if case in right][:3]
+            if starts:
+                again = self._explained(suspect, starts, orders, folder, other)
+                if again.shown is not None and again.shown.works:
+                    return again
+        return made
+
+    def _explained(
+        self,
+        suspect: suspects.Suspect,
+        starts: Sequence[tuple[str, int]],
+        orders: Mapping[str, Order],
+        own: Path,
+        other: Bench | None = None,
+    ) -> Explained:
+        """The smallest case near one of these, which passes on the `other` library if there is one; and its program."""
+        begin = time.monotonic()
+        bench = self.bench(str(self.evidence.about[suspect.target]["mpi"]))
+        (own / "runs").mkdir(parents=True, exist_ok=True)
+        here = trials.RealTrials(bench, suspect.signature, own / "runs")
+        both = here if other is None else trials.PassingElsewhere(here, other, own / "passing")
+        found = smallest.search(starts, orders, both, sorted({*NPS, *(np for _, np in suspect.cases)}))
+        found.cases_run, found.launches, found.seconds = here.cases, here.launches, time.monotonic() - begin
+        record = here.records.get((found.case, found.np)) or suspect.sample
         seen = next((one for one in _signatures(record, suspect)), suspect.signature)
         plain = replace(self.request, known=(), no_known=False)  # what is known has nothing to do with it
         command = repeat_command(plain, bench.target(found.np), found.case)
@@ -129,15 +190,6 @@ class Explainer:
                 command,
                 _library_name(bench),
             )
-        if made.shown is not None and made.shown.headline:
-            made.title = f"{_library_name(bench)}: {made.shown.headline}"
-        made.seconds = time.monotonic() - begin
-        if self.wish.since:
-            made.since = since(made, bench, self.console)
-        if self.wish.report:
-            write_report(made, bench, self.evidence, own)
-        write_file(own / "explained.json", lambda file: file.write(json.dumps(made.record(), indent=1) + "\n"))
-        self._say(made)
         return made
 
     def _own_folder(self, name: str) -> Path:
@@ -150,7 +202,6 @@ class Explainer:
                 continue
             except OSError as error:
                 raise CannotRun(f"{path}: cannot be written: {error.strerror}") from None
-            (path / "runs").mkdir()
             return path
         raise CannotRun(f"{self.folder}: no free name for {name}")
 
@@ -203,6 +254,17 @@ class Explainer:
     def _line(self, text: str) -> None:
         if text:
             self.console.print(printable(text), markup=False, highlight=False, soft_wrap=True)
+
+
+def _some_of_each(cases: Sequence[str], most: int) -> list[str]:
+    """At most so many cases of each test, in their order."""
+    number: Counter[str] = Counter()
+    found = []
+    for case in cases:
+        number[test := parse_case(case).test] += 1
+        if number[test] <= most:
+            found.append(case)
+    return found
 
 
 def _signatures(record: Mapping[str, Any], suspect: suspects.Suspect) -> list[Signature]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from runner.explaining.recording import Argument, Call, Event, Expected, Finding, Memory, Recording
-from runner.explaining.vocabulary import ASKS, HANDLES, POLLS, SETS_HANDLER, symbol
+from runner.explaining.vocabulary import ASKS, HANDLES, NONBLOCKING, POLLS, SETS_HANDLER, symbol
 
 NOT = "!"  # before a value that an answer must not have, where nothing says which it must have
 Answer = tuple[str, str, int]  # parameter ("": the code that the call returned), part of it, index in an array
@@ -15,8 +16,9 @@ Answer = tuple[str, str, int]  # parameter ("": the code that the call returned)
 class Answers:
     """Compares two recordings of one rank: `right` says what should be. It may be the wrong one itself."""
 
-    def __init__(self, right: Recording, wrong: Recording) -> None:
-        self.right, self.wrong = right, wrong
+    def __init__(self, right: Recording, wrong: Recording, memory: bool = False) -> None:
+        """`memory`: also of what calls have completed, where no check of the case is about it."""
+        self.right, self.wrong, self.memory = right, wrong, memory
         self.events = _polled(right.events)
         self.seen = _seen(_polled(wrong.events), self.events)  # index of an event → the same of the wrong library
         self.claims: dict[tuple[int, str, str, int], int | str] = {}  # what is right, by call and answer
@@ -38,9 +40,17 @@ class Answers:
         found: list[Answer] = []
         if wrong.code is not None and self.class_of(right, self.right) != self.class_of(wrong, self.wrong):
             found.append(("", "", 0))
+        called, by_wrong = _called(right, self.right), _called(wrong, self.wrong)
+        found += [("", "called", k) for k in sorted(called | by_wrong) if called[k] != by_wrong[k]]
         if right.code != 0 or wrong.code != 0:
             return found
         found += self._wrong_statuses(right, wrong)
+        if self.memory:
+            pairs = enumerate(zip(right.memory, wrong.memory, strict=False))
+            found += [
+                ("", "memory", k) for k, (one, other) in pairs if one.bytes != other.bytes and one.size == other.size
+            ]
+        is_full = _is_full(right)
         for one, other in zip(right.arguments, wrong.arguments, strict=False):
             if one.constant or not one.pointer:
                 continue
@@ -59,7 +69,7 @@ class Answers:
                         found.append((one.name, "handle", index))
             elif one.type == "char" and one.text_after != other.text_after:
                 found.append((one.name, "text", 0))
-            elif one.type == "void" and one.bytes_after != other.bytes_after and not self.checked(one):
+            elif one.type == "void" and one.bytes_after != other.bytes_after and is_full and not self.checked(one):
                 found.append((one.name, "bytes", 0))
         return found
 
@@ -131,6 +141,17 @@ class Answers:
         return unused
 
 
+def _is_full(call: Call) -> bool:
+    """Whether what a call receives is there when it returns."""
+    return not (NONBLOCKING.match(call.name) or call.argument("win") or "attach" in call.name)
+
+
+def _called(call: Call, made: Recording) -> Counter[int]:
+    """How often a call called each error handler, by its place among them."""
+    handlers = made.handlers
+    return Counter(handlers.index(at) for at in call.called if at in handlers)
+
+
 def _of_statuses(events: Sequence[Event], size: int) -> dict[int, list[tuple[str, int, str, int]]]:
     """For each call what is expected of its statuses: (parameter, index, field, value)."""
     found: dict[int, list[tuple[str, int, str, int]]] = {}
@@ -174,18 +195,18 @@ def _claim(text: str, call: Call, symbol: Callable[[str, int], str]) -> tuple[tu
         about = fits and not ASKS.match(call.name) and not SETS_HANDLER.match(call.name)
         return (("", "", 0), of_class[2]) if about else (None, 0)
     named = re.findall(r"\bMPI_[A-Z][a-z]\w*", text)
-    if named and call.name not in named:
+    if named and not {call.name, call.name.removesuffix("_c")} & set(named):
         return None, 0
     if found := _SAYS.search(text):
-        seen, right = (word if word.startswith("MPI_") else int(word) for word in found.groups())
+        says, claimed = (word if word.startswith("MPI_") else int(word) for word in found.groups())
         for one in call.arguments:
             if one.constant or one.type not in ("int", "MPI_Count", "MPI_Aint", "MPI_Offset"):
                 continue
             if not named and one.name not in text and one.name != "flag":
                 continue
             for index, value in enumerate(one.values_after):
-                if seen in (value, symbol(one.name, value)):
-                    return (one.name, "", index), symbol(one.name, right) if isinstance(right, int) else right
+                if says in (value, symbol(one.name, value)):
+                    return (one.name, "", index), symbol(one.name, claimed) if isinstance(claimed, int) else claimed
     elif "expected" not in text:  # it only says that a number is wrong
         words = re.findall(r"-?\b\d+\b|\bMPI_[A-Z_]+\b", text)
         for one in call.arguments:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from runner.explaining.recording import Call, Event, Memory
 
+UNKNOWN = 64  # bytes of memory of which only the address is known
+
 
 @dataclass
 class Block:
@@ -35,6 +37,8 @@ def find_blocks(events: Sequence[Event]) -> list[Block]:
             elif one.type == "void" and one.at and one.bytes is not None:
                 begin = one.at + min(one.low, 0)
                 spans.append((begin, one.at + one.low + len(one.bytes) // 2, False))
+            elif one.type == "void" and one.at and one.name.endswith("buf"):  # its datatype does not say how much it is
+                spans.append((one.at, one.at + UNKNOWN, False))
     merged: list[Block] = []
     for begin, end, given in sorted(spans):
         if merged and begin < merged[-1].end:

@@ -7,49 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
+from runner.explaining import functions
 from runner.explaining.contents import FEW_BYTES, MOST_BYTES, POISON, literal, pieces, runs
-from runner.explaining.vocabulary import CannotWrite, RankProgram, Slot, Statement
+from runner.explaining.vocabulary import EXPECT, EXPECT_FILE, FILE, FILL, CannotWrite, RankProgram, Slot, Statement
 
 WIDTH = 120
-FILL, EXPECT = "\0fill", "\0expect"
 Element = tuple[str, int]
-
-_EXPECT = """static int broken = 0;
-
-static void expect(char const* what, long got, long expected) {
-    if (got == expected) return;
-    printf("%s: %ld, expected %ld\\n", what, got, expected);
-    broken = 1;
-}
-"""
-_EXPECT_BYTES = """static void expect_bytes(char const* what, void const* got, void const* expected, size_t n) {
-    for (size_t k = 0; k < n; ++k)
-        if (((unsigned char*)got)[k] != ((unsigned char*)expected)[k]) {
-            printf("%s: byte %zu is 0x%02x, expected 0x%02x\\n", what, k, ((unsigned char*)got)[k],
-                   ((unsigned char*)expected)[k]);
-            broken = 1;
-            return;
-        }
-}
-"""
-_FILL = """// Consecutive bytes from `first` on, in the n pieces `at` of each element.
-static void fill(void* to, int elements, int extent, int n, int const* at, int size, int first) {
-    for (int e = 0; e < elements; ++e)
-        for (int p = 0; p < n; ++p)
-            for (int k = 0; k < size; ++k) ((char*)to)[e * extent + at[p] + k] = (char)(first++ % 160);
-}
-"""
-_DIED = """static int done = 0;
-
-static void died(void) {
-    static char const text[] = "BUG: the process ends in {call}\\n";
-    if (!done && write(1, text, sizeof text - 1) < 0) _exit(2);
-}
-static void struck(int signal) {
-    died();
-    _exit(signal);
-}
-"""
 
 
 @dataclass
@@ -64,7 +27,7 @@ class Layout:
 
 
 def _is_special(statement: Statement) -> bool:
-    return statement[0] in (FILL, EXPECT)
+    return statement[0] in (FILL, EXPECT, FILE, EXPECT_FILE)
 
 
 def shape(statement: Statement) -> tuple[object, ...]:
@@ -96,6 +59,8 @@ class Merger:
         self.np = len(programs)
         self.made = Layout()
         self.elements: dict[str, Element] = {}
+        # Where no buffer is looked at, it does not matter what was sent, as long as the program can say it.
+        self.looked_at = any(one[0] in (EXPECT, EXPECT_FILE) for program in programs for one in program.statements)
         for program in programs:
             for name, (kind, size, _) in program.blocks.items():
                 before = self.elements.setdefault(name, (kind, size))
@@ -169,6 +134,9 @@ class Merger:
         if sample[0] == EXPECT:
             self._expect({rank: _content(one) for rank, one in of.items()}, depth)
             return
+        if sample[0] in (FILE, EXPECT_FILE):
+            self._file(str(sample[0]), {rank: _content(one) for rank, one in of.items()}, depth)
+            return
         text = ""
         for k, part in enumerate(sample):
             if isinstance(part, str):
@@ -189,8 +157,7 @@ class Merger:
                         if isinstance(slot, Slot) and not isinstance(slot.value, tuple)
                     }
                 )
-        if "expect(" in text:
-            self.made.helpers.add("expect")
+        self.made.helpers |= {name for name in ("expect", "set_variable", "limit_file_size") if f"{name}(" in text}
         self._line(text, depth)
 
     def number(self, of: Mapping[int, int | str]) -> str:
@@ -238,6 +205,8 @@ class Merger:
             for k in range(size // element[1]):
                 values = {rank: self._hex(image, k, element) for rank, image in images.items()}
                 self._line(f"{name}[{offset // element[1] + k}] = {self.number(values)};", depth)
+            return
+        if not self.looked_at and size > FEW_BYTES and any(pieces(image) is None for image in images.values()):
             return
         self._make(self._target(name, offset, element), name, images, size, depth)
 
@@ -305,6 +274,22 @@ class Merger:
             return
         self._scratch(images, size, target, name, depth)
 
+    def _file(self, head: str, of: Mapping[int, tuple[str, int, str]], depth: int) -> None:
+        name, _, text = next(iter(of.values()))
+        images = {rank: bytes.fromhex(one[2]) for rank, one in of.items()}
+        size = len(text) // 2
+        if size == 0:
+            self._line(f'write_file("{name}", "", 0);', depth)
+            self.made.helpers.add("write_file")
+            return
+        self.made.scratch = max(self.made.scratch, size)
+        if all(set(image) == {POISON} for image in images.values()):
+            self._line(f"memset(expected, 0x{POISON:02x}, {size});", depth)
+        else:
+            self._make("expected", "expected", images, size, depth)
+        self.made.helpers |= {"write_file"} if head == FILE else {"expect", "expect_bytes", "expect_file"}
+        self._line(f'{"write_file" if head == FILE else "expect_file"}("{name}", expected, {size});', depth)
+
     def _scratch(self, images: Mapping[int, bytes], size: int, target: str, name: str, depth: int) -> None:
         self.made.scratch = max(self.made.scratch, size)
         if all(set(image) == {POISON} for image in images.values()):
@@ -354,15 +339,26 @@ def compose(programs: Sequence[RankProgram], header: Header, name: str) -> str:
     dies = bool(header.dies_in)
     includes = ["#include <stdio.h>"]
     includes += ["#include <signal.h>", "#include <stdlib.h>", "#include <unistd.h>"] if dies else []
+    if "limit_file_size" in made.helpers:
+        includes += ["#include <signal.h>", "#include <sys/resource.h>"]
     includes += ["#include <string.h>"] if "mem" in body or "strcmp" in body else []
-    lines += [*sorted(includes), ""]
+    lines += [*sorted(set(includes)), ""]
     lines += [*made.tables, ""] if made.tables else []
     if made.helpers & {"expect", "expect_bytes"}:
-        lines += _EXPECT.splitlines() if "expect(" in body else ["static int broken = 0;", ""]
-        lines += ["", *_EXPECT_BYTES.splitlines()] if "expect_bytes" in made.helpers else []
+        lines += functions.EXPECT.splitlines() if "expect(" in body else ["static int broken = 0;", ""]
+        lines += ["", *functions.EXPECT_BYTES.splitlines()] if "expect_bytes" in made.helpers else []
         lines += [""]
-    lines += [*_FILL.splitlines(), ""] if "fill" in made.helpers else []
-    lines += [*_DIED.replace("{call}", header.dies_in).splitlines(), ""] if dies else []
+    lines += [*functions.FILL.splitlines(), ""] if "fill" in made.helpers else []
+    for helper, text in (
+        ("write_file", functions.WRITE_FILE),
+        ("expect_file", functions.EXPECT_FILE.replace("{size}", str(made.scratch + 1))),
+        ("set_variable", functions.SET_VARIABLE),
+        ("limit_file_size", functions.LIMIT_FILE_SIZE),
+    ):
+        lines += [*text.splitlines(), ""] if helper in made.helpers else []
+    for handler, kind in {name: kind for one in programs for name, kind in one.handlers.items()}.items():
+        lines += [*functions.HANDLER.replace("{name}", handler).replace("{kind}", kind).splitlines(), ""]
+    lines += [*functions.DIED.replace("{call}", header.dies_in).splitlines(), ""] if dies else []
     lines += ["int main(int argc, char** argv) {"]
     declarations: dict[str, list[str]] = {}
     for variable, (kind, number) in declared.items():
@@ -394,8 +390,9 @@ def compose(programs: Sequence[RankProgram], header: Header, name: str) -> str:
             )
     if dies:
         lines += [
-            "    signal(SIGSEGV, struck), signal(SIGABRT, struck), signal(SIGFPE, struck), signal(SIGBUS, struck);",
-            "    signal(SIGALRM, struck), alarm(10);",
+            "    int const signals[] = {SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL, SIGALRM};",
+            "    for (int k = 0; k < 6; ++k) signal(signals[k], struck);",
+            "    alarm(10);",
             "    atexit(died);",
         ]
     lines += ["    MPI_Init(&argc, &argv);"]

@@ -18,8 +18,10 @@ FIRST: Mapping[str, Sequence[str]] = {
     "placement": ("heap",),
     "mode": ("send", "isend"),
     "receive": ("recv", "irecv"),
-    "completion": ("wait", "waitall"),
-    "call": (),
+    "completion": ("wait", "waitall", "waitany", "waitsome"),
+    "call": ("wait", "waitall", "waitany", "waitsome"),  # of tests of completion; others have none of these
+    "binding": ("int",),
+    "query": ("plain",),
     "op": ("sum", "max"),
     "form": ("plain",),
     "start": ("blocking", "nonblocking"),

@@ -7,17 +7,33 @@ itself expected.
 
 from __future__ import annotations
 
-import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from runner.explaining.answers import NOT, Answers
-from runner.explaining.blocks import Block, find_blocks
-from runner.explaining.recording import Argument, Call, Event, Finding, Memory, Recording
+from runner.explaining.blocks import Block
+from runner.explaining.places import Places
+from runner.explaining.recording import (
+    IS_FUNCTION,
+    IS_HANDLER,
+    Argument,
+    Call,
+    Event,
+    File,
+    Finding,
+    Limit,
+    Meet,
+    Memory,
+    Recording,
+    Setting,
+)
 from runner.explaining.vocabulary import (
-    ASKS,
     CONSUMES,
+    EXPECT,
+    EXPECT_FILE,
+    FILE,
+    FILL,
     HANDLES,
-    INTS,
     NONBLOCKING,
     OUT_OF_REACH,
     POLLS,
@@ -27,95 +43,31 @@ from runner.explaining.vocabulary import (
     RankProgram,
     Slot,
     Statement,
-    symbol,
 )
 
 
-class Writer:
+class Writer(Places):
     """Turns the events of one rank into statements."""
 
-    def __init__(self, right: Recording, wrong: Recording, rank: int) -> None:
-        self.right, self.wrong, self.rank = right, wrong, rank
-        self.made = RankProgram()
-        self.handles: dict[tuple[str, int], str] = {}  # (type, value) → where it is
-        self.constants = {kind: right.names(kind) for kind in right.constants}
-        self.numbers = right.constants.get("int", {})
-        self.variables: dict[tuple[str, int], str] = {}  # (type, address) → name
-        self.counters: dict[str, int] = {}
-        self.arrays: list[tuple[str, int, int, str]] = []  # of requests: (type, address, number, name)
-        self.positions: dict[str, int] = {}
-        self.content: dict[str, tuple[str, int]] = {}  # variable → the handle that it holds
-        self.answers = Answers(right, wrong)
-        self.events, self.seen = self.answers.events, self.answers.seen
-        self.errors_matter = any(
-            (call.code or 0) != 0 for call in [*right.calls, *wrong.calls] if not ASKS.match(call.name)
-        ) or any(isinstance(event, Finding) and "expected MPI_ERR_" in event.text for event in wrong.events)
-        self.blocks = find_blocks(self.events)
-        self._name_blocks(self.blocks)
-        self.blamed = self.answers.blamed()
-        self.skipped: set[int] = set()
-        self.set_images: dict[str, bytes] = {}
-
-    # -- blocks --
-
-    def _name_blocks(self, blocks: list[Block]) -> None:
-        uses: dict[int, set[str]] = {}
-        kinds: dict[int, set[str]] = {}
-        order: list[int] = []
-        for call in (event for event in self.events if isinstance(event, Call)):
-            types = [
-                self.constants.get("MPI_Datatype", {}).get(one.value, "")
-                for one in call.arguments
-                if one.type == "MPI_Datatype" and one.value is not None
-            ]
-            for one in call.arguments:
-                if one.type != "void" or not one.at:
-                    continue
-                found = next(
-                    (k for k, block in enumerate(blocks) if block.begin <= one.at < max(block.end, block.begin + 1)),
-                    None,
-                )
-                if found is None:
-                    continue
-                if found not in order:
-                    order.append(found)
-                if "Win_create" in call.name:
-                    uses.setdefault(found, set()).add("window")
-                uses.setdefault(found, set()).add("sent" if one.constant else "received")
-                kinds.setdefault(found, set()).update(types or [""])
-        for found in [*order, *(k for k in range(len(blocks)) if k not in order)]:
-            block, used = blocks[found], uses.get(found, set())
-            name = "window" if "window" in used or block.given else "data" if len(used) != 1 else next(iter(used))
-            block.name = self._new(name)
-            kind = kinds.get(found, set())
-            size = block.end - block.begin
-            if len(kind) == 1 and (element := INTS.get(next(iter(kind)))) and size % element[1] == 0:
-                block.element = element
-            if block.given:
-                self.made.declared[block.name] = ("unsigned char*", 0)
-            elif found in order:
-                self.made.blocks[block.name] = (*block.element, size // block.element[1])
-
-    def _block_at(self, address: int) -> Block | None:
-        return next((one for one in self.blocks if one.begin <= address < one.end), None) or next(
-            (one for one in self.blocks if one.end == address), None
+    def __init__(self, right: Recording, wrong: Recording, memory: bool = False) -> None:
+        self.answers = Answers(right, wrong, memory)
+        super().__init__(right, self.answers.events)
+        self.seen = self.answers.seen
+        self.skipped = self.answers.unused_questions()
+        written = [event for k, event in enumerate(self.events) if k not in self.skipped]
+        written += [event for k, event in self.seen.items() if k not in self.skipped]
+        self.errors_matter = any(isinstance(event, Call) and event.code for event in written) or any(
+            isinstance(event, Finding) and "expected MPI_ERR_" in event.text for event in wrong.events
         )
-
-    def _place(self, address: int) -> str:
-        block = self._block_at(address)
-        if block is None:
-            raise CannotWrite("a buffer lies where the recording does not say what is there")
-        offset = address - block.begin
-        if offset == 0:
-            return block.name
-        if offset % block.element[1] == 0:
-            return f"{block.name} + {offset // block.element[1]}"
-        return f"(char*){block.name} + {offset}"
+        self.blamed = self.answers.blamed()
+        self.positions: dict[str, int] = {}
+        self.set_images: dict[str, bytes] = {}
+        self.shared: dict[tuple[int, int], str] = {}  # (call, address) → the array that several arguments are
+        self.called: Counter[int] = Counter()  # how often each error handler was called so far
 
     # -- statements --
 
     def write(self) -> RankProgram:
-        self.skipped = self.answers.unused_questions()
         for k, event in enumerate(self.events):
             if k in self.skipped:
                 continue
@@ -123,10 +75,33 @@ class Writer:
                 self._memory(event, self.seen.get(k))
             elif isinstance(event, Call):
                 self._call(event, self.seen.get(k))
+            elif isinstance(event, Setting):
+                seen = self.seen.get(k)
+                of = seen if isinstance(seen, Setting) else event  # other libraries have other variables
+                self.made.statements.append((f'set_variable("{of.name}", ', Slot(of.value), ");"))
+            elif isinstance(event, File):
+                self._file(event, self.seen.get(k))
+            elif isinstance(event, Limit):
+                size: int | str = "RLIM_INFINITY" if event.size is None else event.size
+                self.made.statements.append(("limit_file_size(", Slot(size), ");"))
+            elif isinstance(event, Meet):
+                comm = self.handles.get(("MPI_Comm", event.comm)) or self.constants["MPI_Comm"].get(event.comm)
+                if comm != "MPI_COMM_SELF":
+                    self.made.statements.append((f"MPI_Barrier({comm});",))
         return self.made
 
-    def symbol(self, name: str, value: int) -> int | str:
-        return symbol(name, value, self.right)
+    # -- files --
+
+    def _file(self, event: File, seen: Event | None) -> None:
+        name = self._file_name(event.path)
+        if event.expected is not None:
+            if event.wrong or (isinstance(seen, File) and seen.wrong):
+                self.made.statements.append((EXPECT_FILE, Slot((name, 0, event.expected))))
+                self.made.checks += 1
+        elif event.bytes is None:
+            self.made.statements.append((f'remove("{name}");',))
+        else:
+            self.made.statements.append((FILE, Slot((name, 0, event.bytes))))
 
     # -- memory --
 
@@ -147,14 +122,14 @@ class Writer:
         self.set_images[block.name] = image
         offset = event.at - block.begin
         last = self.made.statements[-1] if self.made.statements else ()
-        if last and last[0] == "\0fill" and isinstance(last[1], Slot) and isinstance(last[1].value, tuple):
+        if last and last[0] == FILL and isinstance(last[1], Slot) and isinstance(last[1].value, tuple):
             name, before, text = last[1].value
             if (name, before) == (block.name, offset) and len(str(text)) <= len(event.bytes):
                 self.made.statements.pop()  # poison that is overwritten at once
-        self.made.statements.append(("\0fill", Slot((block.name, offset, event.bytes))))
+        self.made.statements.append((FILL, Slot((block.name, offset, event.bytes))))
 
     def _expect_bytes(self, block: Block, at: int, image: bytes, own: bool) -> None:
-        self.made.statements.append(("\0expect", Slot((block.name, at - block.begin, image.hex()))))
+        self.made.statements.append((EXPECT, Slot((block.name, at - block.begin, image.hex()))))
         self.made.checks += 1
         self.set_images.pop(block.name, None)
 
@@ -203,8 +178,21 @@ class Writer:
             statement = (*statement, ";")
         if statement:
             self.made.statements.append(statement)
+        self.called.update(call.called)
         for name, part, index in differences:
-            if name:
+            if part == "memory":
+                memory = call.memory[index]
+                if block := self._block_at(memory.at):
+                    self._expect_bytes(block, memory.at, bytes.fromhex(memory.bytes), False)
+            elif part == "called":
+                handler = self.right.handlers[index]
+                self._check(
+                    after,
+                    f"calls of {self._function(handler)} by {call.name}",
+                    f"{self._function(handler)}_calls",
+                    self.called[handler],
+                )
+            elif name:
                 self._expect_answer(call, name, part, index, outs, after)
         self.made.statements += after
         for one in call.arguments:
@@ -240,11 +228,17 @@ class Writer:
             if part == "bytes":
                 self.made.declared["bytes"] = ("int", 0)
                 after.append((f"MPI_Get_count(&{place}, MPI_BYTE, &bytes);",))
-                self._check(after, f"bytes in the status of {call.name}", "bytes", claim or int(status["bytes"]))
+                self._check(
+                    after,
+                    f"bytes in the status of {call.name}",
+                    "bytes",
+                    int(status["bytes"]) if claim is None else claim,
+                )
             elif part == "cancelled":
                 self.made.declared["cancelled"] = ("int", 0)
                 after.append((f"MPI_Test_cancelled(&{place}, &cancelled);",))
-                self._check(after, f"cancelled in the status of {call.name}", "cancelled", int(status["cancelled"]))
+                value = int(status["cancelled"]) if claim is None else claim
+                self._check(after, f"cancelled in the status of {call.name}", "cancelled != 0", value)
             else:
                 member = {"source": "MPI_SOURCE", "tag": "MPI_TAG", "error": "MPI_ERROR"}[part]
                 value = self.symbol(part, int(status[part])) if claim is None else claim
@@ -302,7 +296,11 @@ class Writer:
         before: list[Statement],
         outs: dict[str, str],
     ) -> list[Part]:
-        if one.function:
+        if one.at in self.right.handlers and IS_HANDLER.search(one.type):
+            name = self._function(one.at)
+            self.made.handlers[name] = one.type.partition("_errhandler_")[0]
+            return [name]
+        if one.function or IS_FUNCTION.search(one.type):
             raise CannotWrite(f"{call.name} is given a function of the test's own")
         if not one.pointer:
             assert one.value is not None
@@ -322,6 +320,8 @@ class Writer:
                 raise CannotWrite(f"{call.name} is given memory that is no buffer ({one.name})")
             return [self._place(one.at)]
         if one.type == "char":
+            if one.text is not None and one.name == "filename" and one.text.startswith("/"):
+                return [f'"{self._file_name(one.text)}"']
             if one.text is not None:
                 return [f'"{_c_text(one.text)}"']
             name = self._declare(one.name, "char", 8192)
@@ -353,18 +353,6 @@ class Writer:
             before += [(f"{name}[{k}] = ", Slot(value), ";") for k, value in enumerate(one.values)]
         return [name if array else f"&{name}"]
 
-    def _marker(self, one: Argument) -> str:
-        """The constant that stands for an address here, such as MPI_IN_PLACE; several may have one value."""
-        kinds: Mapping[str, Sequence[str]] = {
-            "MPI_Status": ("MPI_STATUSES_IGNORE",) if one.name == "array_of_statuses" else ("MPI_STATUS_IGNORE",),
-            "int": ("MPI_ERRCODES_IGNORE",) if "errcode" in one.name else ("MPI_UNWEIGHTED", "MPI_WEIGHTS_EMPTY"),
-            "char": ("MPI_ARGV_NULL", "MPI_ARGVS_NULL"),
-            "void": ("MPI_IN_PLACE", "MPI_BUFFER_AUTOMATIC", "MPI_BOTTOM"),
-        }
-        values = self.right.constants.get("pointer", {})
-        names = [name for name in kinds.get(one.type, ()) if values.get(name) == one.at]
-        return "" if not names or (names[0] == "MPI_BOTTOM" and one.at == 0) else names[0]
-
     def _numbers(self, call: Call, one: Argument, before: list[Statement]) -> list[Part]:
         values = tuple(self.symbol(one.name, value) for value in one.values)
         kind = one.type
@@ -372,19 +360,19 @@ class Writer:
             return [f"({kind}[1]){{0}}"]
         if one.name == "ranges":
             return ["(int[][3]){", Slot(values), "}"]
+        if sum(other.at == one.at and other.pointer for other in call.arguments) > 1:  # one array serves for several
+            name = self.shared.get((id(call), one.at or 0), "")
+            if not name:
+                name = self.shared[(id(call), one.at or 0)] = self._new(one.name)
+                self.made.declared[name] = (kind, len(values))
+                before.append((f"memcpy({name}, ({kind}[]){{", Slot(values), f"}}, sizeof {name});"))
+            return [name]
         if NONBLOCKING.match(call.name):
             name = self._new(one.name)
             self.made.declared[name] = (kind, len(values))
             before += [(f"{name}[{k}] = ", Slot(value), ";") for k, value in enumerate(values)]
             return [name]
         return [f"({kind}[]){{", Slot(values), "}"]
-
-    def _handle(self, kind: str, value: int, call: Call) -> str:
-        if name := self.handles.get((kind, value)):
-            return name
-        if constant := self.constants.get(kind, {}).get(value):
-            return constant
-        raise CannotWrite(f"{call.name} is given a handle that the recording does not know ({kind})")
 
     def _handles(self, call: Call, one: Argument, before: list[Statement], outs: dict[str, str]) -> str:
         assert one.at is not None
@@ -422,60 +410,6 @@ class Writer:
         for k, value in enumerate(one.values_after):
             self._hold(one.type, f"{array}[{first + k}]", value)
         return f"{array} + {first}" if first else array
-
-    def _hold(self, kind: str, place: str, value: int | None) -> None:
-        """From now on this variable has this value; the object that it named before is gone, or has another name."""
-        before = self.content.pop(place, None)
-        if before is not None and before[1] != value and self.handles.get(before) == place:
-            del self.handles[before]
-            for other, held in self.content.items():
-                if held == before:
-                    self.handles[before] = other
-        if value is not None:
-            self.content[place] = (kind, value)
-            if value not in self.constants.get(kind, {}):
-                self.handles[(kind, value)] = place
-
-    def _there(self, kind: str, address: int) -> str:
-        """The variable that was made for this address, if there is one."""
-        array, index = self._array_at(kind, address)
-        return f"{array}[{index}]" if array else self.variables.get((kind, address), "")
-
-    def _array_at(self, kind: str, address: int) -> tuple[str, int]:
-        size = self.right.sizes.get(kind, 8)
-        for known, begin, number, name in self.arrays:
-            if known == kind and begin <= address < begin + number * size:
-                return name, (address - begin) // size
-        return "", 0
-
-    def _variable(self, kind: str, address: int, call: Call) -> str:
-        """The variable at this address, which is a place in an array where a later call takes it as one."""
-        size = self.right.sizes.get(kind, 8)
-        array, index = self._array_at(kind, address)
-        if not array:
-            for other in (event for event in self.events if isinstance(event, Call)):
-                for one in other.arguments:
-                    if (
-                        one.type == kind
-                        and one.at is not None
-                        and len(one.values) > 1
-                        and not one.constant
-                        and one.at <= address < one.at + len(one.values) * size
-                    ):
-                        array = self._new(HANDLES[kind] + "s")
-                        self.made.declared[array] = (kind, len(one.values))
-                        self.arrays.append((kind, one.at, len(one.values), array))
-                        return f"{array}[{(address - one.at) // size}]"
-        if array:
-            return f"{array}[{index}]"
-        key = (kind, address)
-        if key not in self.variables:
-            self.variables[key] = self._new(HANDLES[kind])
-            self.made.declared[self.variables[key]] = (kind, 0)
-        elif any(name == self.variables[key] for name in self.handles.values()) and not POLLS.match(call.name):
-            self.variables[key] = self._new(HANDLES[kind])  # the variable of another object that lives on
-            self.made.declared[self.variables[key]] = (kind, 0)
-        return self.variables[key]
 
     def _status(
         self,
@@ -519,25 +453,6 @@ class Writer:
             before.append((f"memset({'' if many else '&'}{name}, 0xa5, sizeof {name});",))
         outs[one.name] = name
         return name if many else f"&{name}"
-
-    # -- names --
-
-    def _new(self, name: str) -> str:
-        name = re.sub(r"^array_of_", "", name)
-        self.counters[name] = self.counters.get(name, 0) + 1
-        return name if self.counters[name] == 1 else f"{name}{self.counters[name]}"
-
-    def _declare(self, name: str, kind: str, number: int) -> str:
-        """A variable of this name for answers, as large as needed; it may serve several calls."""
-        name = re.sub(r"^array_of_", "", name)
-        if name == "rank":
-            name = "own_rank"
-        there = self.made.declared.get(name)
-        while there is not None and (there[0] != kind or (there[1] == 0) != (number == 0)):
-            name += "_"
-            there = self.made.declared.get(name)
-        self.made.declared[name] = (kind, max(number, there[1] if there else 0))
-        return name
 
 
 def _c_text(text: str) -> str:

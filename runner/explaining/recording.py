@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+IS_FUNCTION = re.compile(r"_(function|fn|function_c|func)$")  # the type of a parameter
+IS_HANDLER = re.compile(r"_errhandler_(function|fn)$")
 
 
 @dataclass(frozen=True)
@@ -34,20 +38,6 @@ class Argument:
         return self.at is not None
 
 
-@dataclass
-class Call:
-    """One MPI call; `code` is None when it never returned."""
-
-    name: str
-    arguments: list[Argument]
-    code: int | None = None
-    error_class: int = 0
-
-    def argument(self, *names: str) -> Argument | None:
-        """The first argument of one of these names."""
-        return next((one for one in self.arguments if one.name in names), None)
-
-
 @dataclass(frozen=True)
 class Memory:
     """A buffer of the case: what was put there, or (`expected`) what it had to hold, and did or did not."""
@@ -63,6 +53,22 @@ class Memory:
     @property
     def wrong(self) -> bool:
         return self.expected is not None and self.expected != self.bytes
+
+
+@dataclass
+class Call:
+    """One MPI call; `code` is None when it never returned."""
+
+    name: str
+    arguments: list[Argument]
+    code: int | None = None
+    error_class: int = 0
+    memory: list[Memory] = field(default_factory=list)  # of earlier calls that this one has completed
+    called: list[int] = field(default_factory=list)  # the error handlers that the library called in it, by address
+
+    def argument(self, *names: str) -> Argument | None:
+        """The first argument of one of these names."""
+        return next((one for one in self.arguments if one.name in names), None)
 
 
 @dataclass(frozen=True)
@@ -81,7 +87,42 @@ class Finding:
     text: str
 
 
-Event = Call | Memory | Expected | Finding
+@dataclass(frozen=True)
+class Setting:
+    """A control variable of the library gets a value."""
+
+    name: str
+    value: int
+
+
+@dataclass(frozen=True)
+class File:
+    """A file: made with this content (None: it is not to be there), or (`expected`) looked at without MPI."""
+
+    path: str
+    bytes: str | None
+    expected: str | None = None
+
+    @property
+    def wrong(self) -> bool:
+        return self.expected is not None and self.expected != self.bytes
+
+
+@dataclass(frozen=True)
+class Limit:
+    """No file of the process may become larger than this, in bytes; None: there is no limit any more."""
+
+    size: int | None
+
+
+@dataclass(frozen=True)
+class Meet:
+    """The processes of a communicator wait for each other."""
+
+    comm: int
+
+
+Event = Call | Memory | Expected | Finding | Setting | File | Limit | Meet
 
 
 @dataclass
@@ -93,6 +134,12 @@ class Recording:
     events: list[Event] = field(default_factory=list)
     ended: bool = False  # whether the case came to its end
     threads: bool = False  # whether another thread than the first called MPI
+
+    @property
+    def handlers(self) -> list[int]:
+        """The error handlers that calls are given, by address, in the order in which they first are."""
+        given = (one.at for call in self.calls for one in call.arguments if IS_HANDLER.search(one.type))
+        return list(dict.fromkeys(at for at in given if at))
 
     @property
     def calls(self) -> list[Call]:
@@ -144,6 +191,19 @@ def read(path: Path) -> Recording:
             made.events.append(Expected(event["at"], part, int(value)))
         elif what == "finding":
             made.events.append(Finding(event["text"]))
+        elif what == "setting":
+            name, value = event["text"].split()
+            made.events.append(Setting(name, int(value)))
+        elif what == "file":
+            made.events.append(File(event["text"], event.get("bytes"), event.get("expected")))
+        elif what == "limit":
+            made.events.append(Limit(None if event["text"] == "none" else int(event["text"])))
+        elif what == "meet":
+            made.events.append(
+                Meet(int.from_bytes(bytes.fromhex(event["bytes"]), "little", signed=len(event["bytes"]) == 8))
+            )
+        elif what == "called" and made.calls and (call := made.calls[-1]).code is None:
+            call.called.append(event["at"])
     return made
 
 
@@ -167,6 +227,7 @@ def _returned(made: Recording, event: Mapping[str, Any]) -> None:
     for call in reversed(made.events):
         if isinstance(call, Call) and call.name == event["returned"] and call.code is None:
             call.code, call.error_class = event["code"], event.get("class", 0)
+            call.memory = [Memory(one["at"], one["bytes"]) for one in event.get("memory", ())]
             for k, one in enumerate(event["arguments"]):
                 before = call.arguments[k]
                 call.arguments[k] = Argument(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from reports import requirements
 from reports.evidence import parse_case
@@ -20,6 +21,7 @@ from runner.libraries import targets
 from runner.model import CannotRun, Verdict, WrongUse
 
 LAYER = "assay_recording"
+OTHERS_TIMEOUT = 5.0  # seconds of a program on a library that may be right: one on which it hangs is not
 SHOWS = (reproducers.BUG, reproducers.CRASH, reproducers.HANG)
 
 
@@ -53,6 +55,15 @@ def record(bench: Bench, case: str, np: int, folder: Path) -> tuple[list[Recordi
     return read_all(folder, np), verdicts[0]
 
 
+def out_of_reach(about: Mapping[str, Any], threads: int = 1) -> str:
+    """Why no program can be made of the cases of a test, "" when one may be; `about` is its line of --list=tests."""
+    if about.get("own_job"):
+        return "the case has a job of its own, before MPI_Init or after MPI_Finalize, which is not recorded"
+    if about.get("thread_level") == "multiple" or threads > 1:
+        return "the case calls MPI from threads that the test starts, whose order a recording does not keep"
+    return ""
+
+
 def show(
     wrong: Bench,
     others: Sequence[Callable[[], Bench]],
@@ -72,12 +83,8 @@ def show(
     what the framework expected of buffers have to say it.
     """
     made = Shown()
-    about = wrong.tests(np).get(parse_case(case).test, {})
-    if about.get("own_job"):
-        made.why_not = "the case has a job of its own, before MPI_Init or after MPI_Finalize, which is not recorded"
-        return made
-    if about.get("thread_level") == "multiple" or wrong.request.options.threads > 1:
-        made.why_not = "the case calls MPI from threads that the test starts, whose order a recording does not keep"
+    made.why_not = out_of_reach(wrong.tests(np).get(parse_case(case).test, {}), wrong.request.options.threads)
+    if made.why_not:
         return made
     bad, verdict = record(wrong, case, np, folder / "wrong")
     if verdict.status == "pass":
@@ -111,7 +118,7 @@ def show(
     return made
 
 
-_CHECK = re.compile(r'expect\("([^"]+)", [^;]*?([^,;]+)\);')
+_CHECK = re.compile(r'expect\("([^"]+)", [^;]*?([^,; ][^,;]*)\);')
 
 
 def _in_words(text: str, header: Header) -> tuple[str, str]:
@@ -140,10 +147,11 @@ def verify(made: Shown, wrong: Bench, others: Sequence[targets.Library]) -> str:
     if outcome.says not in SHOWS:
         made.why_not = f"the program says {outcome.says} on {wrong.library.spec} ({outcome.text[:200]})"
         return ""
+    quick = replace(recipe, timeout=OTHERS_TIMEOUT)
     said = outcome.text.removesuffix(" BUG").removeprefix("BUG: ")
     for library in others:
         name = library.spec if library.spec != wrong.library.spec else f"{library.spec} without what was preloaded"
-        outcome = reproducers.try_on(library, recipe)
+        outcome = reproducers.try_on(library, quick)
         made.says[name] = outcome.says
         if outcome.says == reproducers.OK:
             return said
@@ -155,14 +163,17 @@ def write(right: Sequence[Recording], wrong: Sequence[Recording], header: Header
     """The text of the program. Raises CannotWrite."""
     if any(one.threads for one in right):
         raise CannotWrite("the case calls MPI from several threads")
-    writers = [Writer(good, bad, rank) for rank, (good, bad) in enumerate(zip(right, wrong, strict=True))]
-    matter = any(writer.errors_matter for writer in writers)
-    for writer in writers:
-        writer.errors_matter = matter
-    programs = [writer.write() for writer in writers]
+    for memory in (False, True):
+        writers = [Writer(good, bad, memory) for good, bad in zip(right, wrong, strict=True)]
+        matter = any(writer.errors_matter for writer in writers)
+        for writer in writers:
+            writer.errors_matter = matter
+        programs = [writer.write() for writer in writers]
+        if header.dies_in or any(program.checks for program in programs):
+            break
     if not header.dies_in and not any(program.checks for program in programs):
         raise CannotWrite("what the test saw is in no answer of a call and in no buffer: both libraries answered alike")
-    return compose(programs, replace(header, returns_errors=matter), name)
+    return compose(programs, replace(header, returns_errors=matter or bool(header.dies_in)), name)
 
 
 def _header(

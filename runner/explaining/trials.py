@@ -181,3 +181,32 @@ class RealTrials:
         told[verdict.case] = any(same(one, self.wanted) for one in signatures(record))
         if told[verdict.case]:
             self.records[(verdict.case, np)] = record
+
+
+class PassingElsewhere:
+    """smallest.Trials that also wants a case to pass on another library, so that a program can say OK there."""
+
+    def __init__(self, trials: RealTrials, other: Bench, out: Path) -> None:
+        self.trials, self.other, self.out = trials, other, out
+        self.ending = trials.ending
+        self.questions = 0
+
+    def exists(self, cases: Iterable[str], np: int) -> set[str]:
+        return self.other.exists(self.trials.exists(cases, np), np)
+
+    def fail(self, groups: Sequence[Sequence[str]], np: int, *, first: bool = False) -> dict[str, bool]:
+        told = self.trials.fail(groups, np, first=first)
+        self.questions += 1
+        right = passing(self.other, [case for case, fails in told.items() if fails], np, self.out / str(self.questions))
+        return {case: fails and case in right for case, fails in told.items()}
+
+
+def passing(bench: Bench, cases: Sequence[str], np: int, folder: Path) -> set[str]:
+    """The ones of these cases that pass on a library."""
+    verdicts: list[Verdict] = []
+    there = bench.exists(cases, np) if cases else set()
+    if there:
+        options = replace(bench.request.options, retries=0, repeat=1)
+        wanted = [case for case in cases if case in there]
+        bench.run(wanted, bench.target(np), folder, verdicts.extend, options=options)
+    return {one.case for one in verdicts if one.status == "pass"}

@@ -30,8 +30,12 @@ class RankProgram:
     statements: list[Statement] = field(default_factory=list)
     declared: dict[str, tuple[str, int]] = field(default_factory=dict)  # name → (type, number; 0: no array)
     blocks: dict[str, tuple[str, int, int]] = field(default_factory=dict)  # name → (element type, its size, number)
+    handlers: dict[str, str] = field(default_factory=dict)  # functions of the program: name → type of the object
     checks: int = 0
 
+
+# What stands at the head of a statement that becomes several lines; a slot with a name, an offset and bytes follows.
+FILL, EXPECT, FILE, EXPECT_FILE = "\0fill", "\0expect", "\0file", "\0expect_file"
 
 _RANKS = ("MPI_PROC_NULL", "MPI_ANY_SOURCE", "MPI_ROOT")
 _ASSERTIONS = ("MPI_MODE_NOCHECK", "MPI_MODE_NOSTORE", "MPI_MODE_NOPUT", "MPI_MODE_NOPRECEDE", "MPI_MODE_NOSUCCEED")
