@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
-from runner.explaining import functions
+from runner.explaining import functions, loops
 from runner.explaining.contents import FEW_BYTES, MOST_BYTES, POISON, literal, pieces, runs
 from runner.explaining.vocabulary import EXPECT, EXPECT_FILE, FILE, FILL, CannotWrite, RankProgram, Slot, Statement
 
@@ -19,7 +19,7 @@ Element = tuple[str, int]
 class Layout:
     """The body of a program, and which helpers it needs."""
 
-    lines: list[str] = field(default_factory=list)
+    lines: list[loops.Line] = field(default_factory=list)
     tables: list[str] = field(default_factory=list)
     helpers: set[str] = field(default_factory=set)
     uses_rank: bool = False
@@ -114,15 +114,7 @@ class Merger:
         return " || ".join(f"rank == {rank}" for rank in ranks)
 
     def _line(self, text: str, depth: int) -> None:
-        indent = "    " * (depth + 1)
-        self.made.lines += textwrap.wrap(
-            text,
-            WIDTH,
-            initial_indent=indent,
-            subsequent_indent=indent + "    ",
-            break_long_words=False,
-            break_on_hyphens=False,
-        ) or [indent]
+        self.made.lines.append((text, depth))
 
     # -- statements --
 
@@ -326,7 +318,10 @@ def compose(programs: Sequence[RankProgram], header: Header, name: str) -> str:
         for variable, (_, size, number) in program.blocks.items():
             count = size * number // merger.elements[variable][1]
             blocks[variable] = max(blocks.get(variable, 0), count)
-    body = "\n".join(made.lines)
+    of_one_kind = {variable: (merger.elements[variable][0], count) for variable, count in blocks.items()}
+    listed = loops.arrays({**declared, **of_one_kind})
+    written = loops.folded([(loops.renamed(text, listed), depth) for text, depth in made.lines])
+    body = "\n".join(_body(written))
     lines = [f"/* {line}" if k == 0 else f" * {line}" for k, line in enumerate(_wrapped(header.title))]
     lines += [" *", f" * build: mpicc {name}.c -o show     run: mpiexec -n {header.np} ./show"]
     for label, text in [("", clause) for clause in header.clauses] + [
@@ -362,6 +357,13 @@ def compose(programs: Sequence[RankProgram], header: Header, name: str) -> str:
     lines += ["int main(int argc, char** argv) {"]
     declarations: dict[str, list[str]] = {}
     for variable, (kind, number) in declared.items():
+        if variable in listed:
+            if listed[variable][1] == 0:
+                length = sum(array == listed[variable][0] for array, _ in listed.values())
+                declarations.setdefault(kind, []).append(
+                    f"{listed[variable][0]}[{length}]" + (f"[{number}]" if number else "")
+                )
+            continue
         if variable not in body:
             continue
         words = f"{variable}[{number}]" if number else variable
@@ -371,10 +373,14 @@ def compose(programs: Sequence[RankProgram], header: Header, name: str) -> str:
     if made.uses_rank:
         declarations.setdefault("int", []).insert(0, "rank")
     for variable, count in blocks.items():
-        if variable in body:
+        array, index = listed.get(variable, ("", 0))
+        if (variable in body and not array) or (array and index == 0):
             kind = merger.elements[variable][0]
-            prefix = "static _Alignas(64) " if kind == "unsigned char" else "static " if count > 4096 else ""
-            declarations.setdefault(prefix + kind, []).append(f"{variable}[{max(count, 1)}]")
+            length = sum(other == array for other, _ in listed.values()) if array else 0
+            large = count * max(length, 1) > 4096
+            prefix = "static _Alignas(64) " if kind == "unsigned char" else "static " if large else ""
+            words = f"{array}[{length}]" if array else variable
+            declarations.setdefault(prefix + kind, []).append(f"{words}[{max(count, 1)}]")
     if made.scratch:
         declarations.setdefault("static _Alignas(64) unsigned char", []).append(f"expected[{made.scratch}]")
     for kind, names in declarations.items():
@@ -400,12 +406,28 @@ def compose(programs: Sequence[RankProgram], header: Header, name: str) -> str:
     if header.returns_errors:
         lines += ["    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);"]
         lines += ["    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);"] if "MPI_COMM_SELF" in body else []
-    lines += made.lines
+    lines += body.splitlines()
     checks = made.helpers & {"expect", "expect_bytes"}
     lines += ["    done = 1;"] if dies else []
     lines += ['    puts(broken ? "BUG" : "OK");' if checks else '    puts("OK");']
     lines += ["    MPI_Finalize();", "    return broken;" if checks else "    return 0;", "}"]
     return "\n".join(_squeezed(lines)) + "\n"
+
+
+def _body(lines: Sequence[loops.Line]) -> list[str]:
+    """Indented, and no line too long."""
+    made: list[str] = []
+    for text, depth in lines:
+        indent = "    " * (depth + 1)
+        made += textwrap.wrap(
+            text,
+            WIDTH,
+            initial_indent=indent,
+            subsequent_indent=indent + "    ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        ) or [indent]
+    return made
 
 
 def _squeezed(lines: Sequence[str]) -> list[str]:
