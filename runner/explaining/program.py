@@ -449,7 +449,7 @@ class Writer(Places):
             self.arrays.append(("MPI_Status", one.at, number, name))
         else:
             self.variables[("MPI_Status", one.at)] = name
-        if any(part == "error" for _, part, _ in differences):
+        if any(name_ == one.name for name_, _, _ in differences):  # a field that is not set must not be right by chance
             before.append((f"memset({'' if many else '&'}{name}, 0xa5, sizeof {name});",))
         outs[one.name] = name
         return name if many else f"&{name}"

@@ -224,9 +224,10 @@ def test_a_program_of_two_recordings(tmp_path: Path) -> None:
     send, receive = body.index("MPI_Send(sent, 17, MPI_INT, 1, 5, MPI_COMM_WORLD);"), body.index("} else {")
     assert body.index("if (rank == 0) {") < send < receive
     after = body[receive:]
-    assert after[1:4] == [
+    assert after[1:5] == [
         "memset(received, 0xa5, 68);",
         "MPI_Irecv(received, 17, MPI_INT, 0, 5, MPI_COMM_WORLD, &request);",
+        "memset(&status, 0xa5, sizeof status);",
         "MPI_Wait(&request, &status);",
     ]
     assert 'expect("MPI_SOURCE in the status of MPI_Wait", status.MPI_SOURCE, 0);' in after
