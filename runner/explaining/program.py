@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from runner.explaining.answers import NOT, Answers
 from runner.explaining.blocks import Block
+from runner.explaining.contents import FEW_BYTES, pieces
 from runner.explaining.places import Places
 from runner.explaining.recording import (
     IS_FUNCTION,
@@ -112,7 +113,10 @@ class Writer(Places):
         if event.expected is None:
             self._fill(block, event)
         elif (isinstance(seen, Memory) and seen.wrong) or event.wrong:
-            self._expect_bytes(block, event.at, bytes.fromhex(event.expected), event is seen or event.wrong)
+            wanted = bytes.fromhex(event.expected)
+            found = bytes.fromhex(seen.bytes if isinstance(seen, Memory) and seen.wrong else event.bytes)
+            begin, end = _worth_a_check(wanted, found, block.element[1])
+            self._expect_bytes(block, event.at + begin, wanted[begin:end])
 
     def _fill(self, block: Block, event: Memory) -> None:
         # Poison comes first and is not worth a statement where content follows at once.
@@ -128,7 +132,7 @@ class Writer(Places):
                 self.made.statements.pop()  # poison that is overwritten at once
         self.made.statements.append((FILL, Slot((block.name, offset, event.bytes))))
 
-    def _expect_bytes(self, block: Block, at: int, image: bytes, own: bool) -> None:
+    def _expect_bytes(self, block: Block, at: int, image: bytes) -> None:
         self.made.statements.append((EXPECT, Slot((block.name, at - block.begin, image.hex()))))
         self.made.checks += 1
         self.set_images.pop(block.name, None)
@@ -183,7 +187,7 @@ class Writer(Places):
             if part == "memory":
                 memory = call.memory[index]
                 if block := self._block_at(memory.at):
-                    self._expect_bytes(block, memory.at, bytes.fromhex(memory.bytes), False)
+                    self._expect_bytes(block, memory.at, bytes.fromhex(memory.bytes))
             elif part == "called":
                 handler = self.right.handlers[index]
                 self._check(
@@ -262,7 +266,7 @@ class Writer(Places):
             assert one.at is not None and one.bytes_after is not None
             block = self._block_at(one.at)
             if block is not None:
-                self._expect_bytes(block, one.at + one.low, bytes.fromhex(one.bytes_after), False)
+                self._expect_bytes(block, one.at + one.low, bytes.fromhex(one.bytes_after))
         elif isinstance(claim, str) and claim.startswith(NOT):
             place, value = f"{where}[{index}]" if many else where, claim.removeprefix(NOT)
             self._check(after, f"{what} is {value}", f"{place} == {value}", 0)
@@ -453,6 +457,15 @@ class Writer(Places):
             before.append((f"memset({'' if many else '&'}{name}, 0xa5, sizeof {name});",))
         outs[one.name] = name
         return name if many else f"&{name}"
+
+
+def _worth_a_check(wanted: bytes, found: bytes, element: int) -> tuple[int, int]:
+    """The stretch that is compared: all, or where no short function makes it the first element that is wrong."""
+    if len(wanted) <= FEW_BYTES or pieces(wanted) is not None:
+        return 0, len(wanted)
+    first = next((k for k, (one, other) in enumerate(zip(wanted, found, strict=False)) if one != other), 0)
+    size = max(element, 4)
+    return first // size * size, min(first // size * size + size, len(wanted))
 
 
 def _c_text(text: str) -> str:
