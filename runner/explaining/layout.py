@@ -340,7 +340,11 @@ def compose(programs: Sequence[RankProgram], header: Header, name: str) -> str:
     lines += [*sorted(set(includes)), ""]
     lines += [*made.tables, ""] if made.tables else []
     if made.helpers & {"expect", "expect_bytes"}:
-        lines += functions.EXPECT.splitlines() if "expect(" in body else ["static int broken = 0;", ""]
+        lines += (
+            functions.EXPECT.splitlines()
+            if "expect(" in body or "expect_file" in made.helpers
+            else ["static int broken = 0;", ""]
+        )
         lines += ["", *functions.EXPECT_BYTES.splitlines()] if "expect_bytes" in made.helpers else []
         lines += [""]
     lines += [*functions.FILL.splitlines(), ""] if "fill" in made.helpers else []

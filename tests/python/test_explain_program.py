@@ -106,7 +106,7 @@ def test_a_file_is_made_and_looked_at(tmp_path: Path) -> None:
         'expect_file("show.data", expected, 8);',
     ]
     assert [body.index(line) for line in order] == sorted(body.index(line) for line in order)
-    assert path not in text and "#include <sys/resource.h>" in text
+    assert path not in text and "#include <sys/resource.h>" in text and "static void expect(" in text
 
 
 def test_the_variable_of_the_library_that_is_wrong_is_set(tmp_path: Path) -> None:
