@@ -100,7 +100,7 @@ class Writer(Places):
                 self.made.statements.append((EXPECT_FILE, Slot((name, 0, event.expected))))
                 self.made.checks += 1
         elif event.bytes is None:
-            self.made.statements.append((f'remove("{name}");',))
+            self.made.statements.append(("remove(", Slot(f'"{name}"'), ");"))
         else:
             self.made.statements.append((FILE, Slot((name, 0, event.bytes))))
 
@@ -325,7 +325,7 @@ class Writer(Places):
             return [self._place(one.at)]
         if one.type == "char":
             if one.text is not None and one.name == "filename" and one.text.startswith("/"):
-                return [f'"{self._file_name(one.text)}"']
+                return [Slot(f'"{self._file_name(one.text)}"')]
             if one.text is not None:
                 return [f'"{_c_text(one.text)}"']
             name = self._declare(one.name, "char", 8192)

@@ -165,6 +165,9 @@ def write(right: Sequence[Recording], wrong: Sequence[Recording], header: Header
         raise CannotWrite("the case calls MPI from several threads")
     for memory in (False, True):
         writers = [Writer(good, bad, memory) for good, bad in zip(right, wrong, strict=True)]
+        files: dict[str, str] = {}  # ranks may have files of their own
+        for writer in writers:
+            writer.files = files
         matter = any(writer.errors_matter for writer in writers)
         for writer in writers:
             writer.errors_matter = matter

@@ -165,3 +165,13 @@ def test_what_the_framework_expects_of_a_status_counts(claimed: int, tmp_path: P
     text = program(wrong, wrong)
     assert f'expect("bytes in the status of MPI_Probe", bytes, {claimed});' in text
     assert 'expect("cancelled in the status of MPI_Probe", cancelled != 0, 0);' in text
+
+
+def test_each_rank_has_the_file_that_it_had(tmp_path: Path) -> None:
+    def lines(path: str, code: int) -> list[Line]:
+        name = {**at("char", "filename", FILE, text=path), "constant": True}
+        return call("MPI_File_delete", name, value("MPI_Info", "info", 0), code=code)
+
+    right = [recorded(tmp_path / f"right-{rank}", lines(f"/tmp/case/{rank}", 0))[0] for rank in range(2)]
+    wrong = [recorded(tmp_path / f"wrong-{rank}", lines(f"/tmp/else/{rank}", 6))[0] for rank in range(2)]
+    assert 'MPI_File_delete(rank == 0 ? "show.data" : "show2.data", MPI_INFO_NULL)' in program(right, wrong)
