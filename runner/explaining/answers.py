@@ -148,6 +148,8 @@ def _is_full(call: Call) -> bool:
 
 def _called(call: Call, made: Recording) -> Counter[int]:
     """How often a call called each error handler, by its place among them."""
+    if not call.called:
+        return Counter()
     handlers = made.handlers
     return Counter(handlers.index(at) for at in call.called if at in handlers)
 

@@ -193,12 +193,13 @@ class Merger:
         if all(set(image) == {POISON} for image in images.values()):
             self._line(f"memset({self._target(name, offset, element)}, 0x{POISON:02x}, {size});", depth)
             return
+        if not self.looked_at and any(pieces(image) is None for image in images.values()):
+            self._line(f"memset({self._target(name, offset, element)}, 0, {size});", depth)
+            return
         if element[1] > 1 and offset % element[1] == 0 and size // element[1] <= 4:
             for k in range(size // element[1]):
                 values = {rank: self._hex(image, k, element) for rank, image in images.items()}
                 self._line(f"{name}[{offset // element[1] + k}] = {self.number(values)};", depth)
-            return
-        if not self.looked_at and size > FEW_BYTES and any(pieces(image) is None for image in images.values()):
             return
         self._make(self._target(name, offset, element), name, images, size, depth)
 

@@ -64,6 +64,11 @@ class Writer(Places):
         self.positions: dict[str, int] = {}
         self.set_images: dict[str, bytes] = {}
         self.shared: dict[tuple[int, int], str] = {}  # (call, address) → the array that several arguments are
+        errors_return = right.constants.get("MPI_Errhandler", {}).get("MPI_ERRORS_RETURN")  # set where errors matter
+        comms = right.constants.get("MPI_Comm", {})
+        self.error_handlers = {
+            ("MPI_Comm_set_errhandler", comms.get(name)): errors_return for name in ("MPI_COMM_WORLD", "MPI_COMM_SELF")
+        }
         self.called: Counter[int] = Counter()  # how often each error handler was called so far
 
     # -- statements --
@@ -144,6 +149,8 @@ class Writer(Places):
             raise CannotWrite(OUT_OF_REACH[call.name])
         if SETS_HANDLER.match(call.name) and not self.errors_matter:
             return
+        if SETS_HANDLER.match(call.name) and self._has_handler(call):
+            return
         differences = self.answers.differences(call, seen)
         for one in call.arguments:
             if one.type == "void" and one.at and (one.bytes or one.memory) and not one.function:
@@ -183,6 +190,8 @@ class Writer(Places):
         if statement:
             self.made.statements.append(statement)
         self.called.update(call.called)
+        made = {value for one in call.arguments if one.type in HANDLES for value in one.values_after}
+        self.error_handlers = {key: handler for key, handler in self.error_handlers.items() if key[1] not in made}
         for name, part, index in differences:
             if part == "memory":
                 memory = call.memory[index]
@@ -202,6 +211,13 @@ class Writer(Places):
         for one in call.arguments:
             if one.type == "void" and not one.constant and one.at and (block := self._block_at(one.at)):
                 self.set_images.pop(block.name, None)
+
+    def _has_handler(self, call: Call) -> bool:
+        """Whether an object has the error handler already that the call gives it."""
+        of, handler = (one.value for one in call.arguments[:2])
+        before = self.error_handlers.get((call.name, of))
+        self.error_handlers[call.name, of] = handler
+        return handler == before
 
     def _at_once(self, call: Call) -> bool:
         """Whether a question is about no request at all, so that the first answer is the last."""

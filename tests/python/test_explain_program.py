@@ -16,7 +16,7 @@ Line = dict[str, Any]
 CONSTANTS = {
     "MPI_Comm": {"MPI_COMM_NULL": 0, "MPI_COMM_WORLD": 1},
     "MPI_Datatype": {"MPI_DATATYPE_NULL": 0, "MPI_INT": 4},
-    "MPI_Errhandler": {"MPI_ERRHANDLER_NULL": 0},
+    "MPI_Errhandler": {"MPI_ERRHANDLER_NULL": 0, "MPI_ERRORS_RETURN": 5},
     "MPI_File": {"MPI_FILE_NULL": 0},
     "MPI_Info": {"MPI_INFO_NULL": 0},
     "MPI_Request": {"MPI_REQUEST_NULL": 0},
@@ -175,3 +175,23 @@ def test_each_rank_has_the_file_that_it_had(tmp_path: Path) -> None:
     right = [recorded(tmp_path / f"right-{rank}", lines(f"/tmp/case/{rank}", 0))[0] for rank in range(2)]
     wrong = [recorded(tmp_path / f"wrong-{rank}", lines(f"/tmp/else/{rank}", 6))[0] for rank in range(2)]
     assert 'MPI_File_delete(rank == 0 ? "show.data" : "show2.data", MPI_INFO_NULL)' in program(right, wrong)
+
+
+def test_an_error_handler_that_is_there_is_not_set_again(tmp_path: Path) -> None:
+    def setting(comm: int) -> list[Line]:
+        both = value("MPI_Comm", "comm", comm), value("MPI_Errhandler", "errhandler", 5)
+        return call("MPI_Comm_set_errhandler", *both)
+
+    def lines(code: int) -> list[list[Line]]:
+        new = at("MPI_Comm", "newcomm", HANDLER, values=[0], after={"values": [9]})
+        freed = at("MPI_Comm", "comm", HANDLER, values=[9], after={"values": [0]})
+        made = [call("MPI_Comm_dup", value("MPI_Comm", "comm", 1), new), setting(9), setting(9)]
+        again = [
+            call("MPI_Comm_free", freed),
+            call("MPI_Comm_dup", value("MPI_Comm", "comm", 1), {**new, "after": {"values": [9]}}),
+        ]
+        return [setting(1), *made, *again, setting(9), call("MPI_Barrier", value("MPI_Comm", "comm", 9), code=code)]
+
+    text = program(recorded(tmp_path / "right", *lines(0)), recorded(tmp_path / "wrong", *lines(6)))
+    assert text.count("MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);") == 1
+    assert text.count("MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);") == 2
