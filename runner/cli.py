@@ -469,8 +469,8 @@ def abi(
 
     named = mpis_for("abi", mpi)
     entries = known_failures.load(*map(Path, known), ours=[] if no_known else known_failures.shipped())
+    folder = command.made(Path(out))
     found = command.run(named, comma_list(against) or None, entries, _note)
-    folder = Path(out)
     command.write(found, folder / "abi.json")
     page = write_page(found, machine(), shlex.join(["./assay", *sys.argv[1:]]), folder / "abi.html")
     if as_json:

@@ -62,12 +62,17 @@ def _others(
     return found
 
 
-def write(found: Mapping[str, Any], path: Path) -> Path:
-    """Write abi.json, and its folder where there is none. Raises CannotRun."""
+def made(folder: Path) -> Path:
+    """The folder for what is written, made where there is none. Raises WrongUse."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise CannotRun(f"--out {path.parent}: cannot be made: {error.strerror}") from None
+        raise WrongUse(f"--out {folder}: cannot be made ({error.strerror}); name another folder") from None
+    return folder
+
+
+def write(found: Mapping[str, Any], path: Path) -> Path:
+    """Write abi.json. Raises CannotRun."""
     return write_file(path, lambda file: json.dump(found, file, indent=1))
 
 

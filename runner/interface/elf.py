@@ -59,8 +59,7 @@ def _symbols(table: object) -> tuple[frozenset[str], frozenset[str]]:
     functions: set[str] = set()
     objects: set[str] = set()
     for symbol in table.iter_symbols() if isinstance(table, SymbolTableSection) else ():
-        given = symbol["st_shndx"] != "SHN_UNDEF" and symbol["st_info"]["bind"] != "STB_LOCAL"
-        if given and symbol["st_other"]["visibility"] in ("STV_DEFAULT", "STV_PROTECTED"):
+        if symbol["st_shndx"] != "SHN_UNDEF" and symbol["st_info"]["bind"] != "STB_LOCAL":
             (functions if symbol["st_info"]["type"] in _FUNCTIONS else objects).add(symbol.name)
     return frozenset(functions), frozenset(objects)
 

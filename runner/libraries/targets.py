@@ -209,7 +209,10 @@ def python_package(requirement: str, what: str) -> Path:
             if done.returncode != 0:
                 lines = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
                 why = unreachable(done.stderr) or next(iter(lines), "pip failed").removeprefix("ERROR: ")
-                raise CannotRun(f"{what}: the Python package {requirement} cannot be installed: {why}")
+                raise CannotRun(
+                    f"{what}: the Python package {requirement} cannot be installed ({why}); check the network, or name "
+                    "another index in PIP_INDEX_URL"
+                )
             Path(folder).rename(root)
     return root
 

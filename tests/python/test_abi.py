@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from runner.commands import abi
 from runner.interface import checks, compiler, elf, pairs, standard
 from runner.interface.checks import Check, examine
 from runner.libraries import targets
+from runner.model import CannotRun
 from runner.supervision.once import Said
 
 SPEC = "impi@2021.19.0"
@@ -248,7 +250,7 @@ def test_an_older_version_of_mpi(fake: Fake, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_header_that_does_not_compile(fake: Fake) -> None:
     fake.header += "#error no compiler will do\n"
-    with pytest.raises(checks.CannotRun, match="does not compile `#include <mpi.h>`: .*no compiler will do"):
+    with pytest.raises(CannotRun, match="does not compile `#include <mpi.h>`: .*no compiler will do"):
         found(fake)
 
 
@@ -317,6 +319,7 @@ def test_what_is_advisory_fails_nothing(fake: Fake, monkeypatch: pytest.MonkeyPa
         (["--mpi", "ofi"], "names no MPI library"),
         (["--mpi", "mpich@5.0.2", "--against", "ucx"], "--against ucx: names no MPI library"),
         (["--known", "nowhere.toml"], "cannot read nowhere.toml"),
+        (["--out", "/dev/null/x"], "--out /dev/null/x: cannot be made"),
     ],
 )
 def test_wrong_use(
@@ -338,6 +341,48 @@ def test_the_shipped_entries_explain_the_header_of_intel_mpi(fake: Fake, monkeyp
         for seen, status in ((value, "xfail"), (value + 77, "fail")):
             check = Check(f"abi.constant/name={name.lower()}", "must", "A.1.1", f"{name} is {seen}; the standard: 9")
             assert abi._status(check, [library], entries)[0] == status
+
+
+# ---- what is installed for it
+
+
+def test_a_package_is_installed_once_and_never_by_half(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path))
+    asked = []
+
+    def pip(*arguments: str) -> subprocess.CompletedProcess[str]:
+        asked.append(arguments)
+        Path(arguments[arguments.index("--target") + 1], "package.py").touch()
+        return subprocess.CompletedProcess(arguments, 0 if len(asked) > 1 else 1, "", "ERROR: no route to host\n")
+
+    monkeypatch.setattr(targets, "_pip", pip)
+    with pytest.raises(
+        CannotRun, match=r"the words: the Python package words==1 cannot be installed \(no route to host"
+    ):
+        targets.python_package("words==1", "the words")
+    assert not [path for path in (tmp_path / "python").iterdir() if path.is_dir()], "something half-installed is left"
+    for _ in range(2):
+        assert (targets.python_package("words==1", "the words") / "package.py").exists()
+    assert len(asked) == 2 and asked[0][-1] == "words==1"
+
+
+def test_an_installed_library_that_cannot_be_examined_is_left_out(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody has named it: only a library that --against names has to be there."""
+
+    def examined(library: targets.Library, folder: Path) -> checks.Examined:
+        if library is broken:
+            raise CannotRun("its header cannot be installed")
+        return checks.Examined(library, "5.0", True, [])
+
+    good, broken = fake.library(), targets.Library("mpich@5", "mpich", "5", fake.folder, "", None)
+    monkeypatch.setattr(targets, "resolve", lambda spec: broken if spec == "mpich@5" else good)
+    monkeypatch.setattr(pairs, "at_hand", lambda: ["mpich@5"])
+    monkeypatch.setattr(abi, "examine", examined)
+    notes: list[str] = []
+    assert abi.run([SPEC], None, known.Known(), notes.append)["ok"]
+    assert "mpich@5 is left out: its header cannot be installed" in notes
+    with pytest.raises(CannotRun):
+        abi.run([SPEC], ["mpich@5"], known.Known(), notes.append)
 
 
 # ---- pairs
@@ -379,7 +424,7 @@ def test_the_program_of_a_library_names_every_procedure(fake: Fake) -> None:
     work = fake.folder / "work"
     work.mkdir()
     examined = examine(fake.library(), work)
-    with pytest.raises(checks.CannotRun):  # the calls of pair.c have other parameters than those of the fake
+    with pytest.raises(CannotRun):  # the calls of pair.c have other parameters than those of the fake
         pairs.build(examined, work / "pair")
     names = (work / "pair" / "pair_procedures.h").read_text()
     assert names.count("(void (*)(void))") == len(examined.expected())
