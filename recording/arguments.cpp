@@ -206,6 +206,7 @@ std::pair<std::int64_t, std::int64_t> buffer_range(arguments const& a, std::size
     bool const sending = all[k].constant;
     if (!all[count].pointer) {
         auto n = static_cast<std::int64_t>(a.word(count));
+        if (all[count].name == "partitions") n *= a.number("count");
         bool const all_of_them = contains(which, "alltoall") || (contains(which, "gather") && !sending) ||
                                  ((contains(which, "catter") || contains(which, "scatter_block")) && sending);
         if (all_of_them && (contains(name, "send") || contains(name, "recv"))) n *= peers(a, sending);

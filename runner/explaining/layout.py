@@ -356,6 +356,9 @@ def compose(programs: Sequence[RankProgram], header: Header, name: str) -> str:
         ("limit_file_size", functions.LIMIT_FILE_SIZE),
     ):
         lines += [*text.splitlines(), ""] if helper in made.helpers else []
+    for kind, name_ in {kind: name_ for one in programs for kind, name_ in one.operations.items()}.items():
+        text = functions.OPERATION.replace("{count}", "MPI_Count" if kind.endswith("_c") else "int")
+        lines += [*text.replace("{name}", name_).splitlines(), ""]
     for handler, kind in {name: kind for one in programs for name, kind in one.handlers.items()}.items():
         lines += [*functions.HANDLER.replace("{name}", handler).replace("{kind}", kind).splitlines(), ""]
     lines += [*functions.DIED.replace("{call}", header.dies_in).splitlines(), ""] if dies else []

@@ -17,6 +17,7 @@ from runner.explaining.places import Places
 from runner.explaining.recording import (
     IS_FUNCTION,
     IS_HANDLER,
+    IS_OPERATION,
     Argument,
     Call,
     Event,
@@ -61,6 +62,7 @@ class Writer(Places):
             isinstance(event, Finding) and "expected MPI_ERR_" in event.text for event in wrong.events
         )
         self.blamed = self.answers.blamed()
+        self.dies = False  # whether the program shows how a process ends, and no data
         self.positions: dict[str, int] = {}
         self.set_images: dict[str, bytes] = {}
         self.shared: dict[tuple[int, int], str] = {}  # (call, address) → the array that several arguments are
@@ -320,6 +322,9 @@ class Writer(Places):
             name = self._function(one.at)
             self.made.handlers[name] = one.type.partition("_errhandler_")[0]
             return [name]
+        if self.dies and one.at and IS_OPERATION.match(one.type):  # what it computes does not matter
+            self.made.operations[one.type] = "combine_c" if one.type.endswith("_c") else "combine"
+            return [self.made.operations[one.type]]
         if one.function or IS_FUNCTION.search(one.type):
             raise CannotWrite(f"{call.name} is given a function of the test's own")
         if not one.pointer:

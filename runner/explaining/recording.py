@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 IS_FUNCTION = re.compile(r"_(function|fn|function_c|func)$")  # the type of a parameter
+IS_OPERATION = re.compile(r"MPI_User_function(_c)?$")
 IS_HANDLER = re.compile(r"_errhandler_(function|fn)$")
 
 

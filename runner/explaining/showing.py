@@ -167,7 +167,7 @@ def write(right: Sequence[Recording], wrong: Sequence[Recording], header: Header
         writers = [Writer(good, bad, memory) for good, bad in zip(right, wrong, strict=True)]
         files: dict[str, str] = {}  # ranks may have files of their own
         for writer in writers:
-            writer.files = files
+            writer.files, writer.dies = files, bool(header.dies_in)
         matter = any(writer.errors_matter for writer in writers)
         for writer in writers:
             writer.errors_matter = matter

@@ -31,6 +31,7 @@ class RankProgram:
     declared: dict[str, tuple[str, int]] = field(default_factory=dict)  # name → (type, number; 0: no array)
     blocks: dict[str, tuple[str, int, int]] = field(default_factory=dict)  # name → (element type, its size, number)
     handlers: dict[str, str] = field(default_factory=dict)  # functions of the program: name → type of the object
+    operations: dict[str, str] = field(default_factory=dict)  # functions of MPI_Op_create: type → name
     checks: int = 0
 
 
