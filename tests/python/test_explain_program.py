@@ -11,6 +11,7 @@ import pytest
 from runner.explaining.layout import Header
 from runner.explaining.recording import Recording, read_all
 from runner.explaining.showing import write
+from runner.explaining.vocabulary import CannotWrite
 
 Line = dict[str, Any]
 CONSTANTS = {
@@ -19,6 +20,7 @@ CONSTANTS = {
     "MPI_Errhandler": {"MPI_ERRHANDLER_NULL": 0, "MPI_ERRORS_RETURN": 5},
     "MPI_File": {"MPI_FILE_NULL": 0},
     "MPI_Info": {"MPI_INFO_NULL": 0},
+    "MPI_Op": {"MPI_OP_NULL": 0},
     "MPI_Request": {"MPI_REQUEST_NULL": 0},
     "MPI_Win": {"MPI_WIN_NULL": 0},
     "int": {"MPI_ERR_RANK": 6, "MPI_MODE_RDONLY": 2, "MPI_SUCCESS": 0},
@@ -195,3 +197,18 @@ def test_an_error_handler_that_is_there_is_not_set_again(tmp_path: Path) -> None
     text = program(recorded(tmp_path / "right", *lines(0)), recorded(tmp_path / "wrong", *lines(6)))
     assert text.count("MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);") == 1
     assert text.count("MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);") == 2
+
+
+def test_an_operation_matters_only_for_data(tmp_path: Path) -> None:
+    def lines(ends: bool) -> list[list[Line]]:
+        function = at("MPI_User_function", "user_fn", 9000)
+        op = at("MPI_Op", "op", HANDLER, values=[0], after={"values": [31]})
+        reduce = call("MPI_Reduce_local", value("MPI_Op", "op", 31), code=0 if ends else 6)
+        return [call("MPI_Op_create", function, value("int", "commute", 1), op), reduce if ends else reduce[:1]]
+
+    right, wrong = recorded(tmp_path / "right", *lines(True)), recorded(tmp_path / "wrong", *lines(False))
+    text = write(right, wrong, Header("title", [], "", "", "./assay run", 1, "MPI_Reduce_local"), "x")
+    assert "static void combine(void* in, void* inout, int* length, MPI_Datatype* type) {" in text
+    assert "MPI_Op_create(combine, 1, &op);" in text
+    with pytest.raises(CannotWrite, match="a function of the test's own"):
+        program(right, wrong)
