@@ -167,6 +167,13 @@ int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* made) {
 
 int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* made) {
     if (planted == fault::comm_split_type_key) key = 0;
+    if (planted == fault::comm_split_type_inter && is_inter(comm)) {
+        MPI_Comm whole = MPI_COMM_NULL; // both groups in one
+        PMPI_Intercomm_merge(comm, 0, &whole);
+        int const code = PMPI_Comm_split_type(whole, type, key, info, made);
+        PMPI_Comm_free(&whole);
+        return code;
+    }
     if (planted == fault::comm_split_type_undefined && type == MPI_UNDEFINED) return PMPI_Comm_dup(MPI_COMM_SELF, made);
 #if ASSAY_MPI4
     if (planted == fault::comm_hw_guided_anything && type == MPI_COMM_TYPE_HW_GUIDED)

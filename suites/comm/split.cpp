@@ -156,6 +156,52 @@ ASSAY_TEST(comm, split_type, requirements{"comm.split_type.shared", "comm.split_
     free_communicator(mpi, made);
 }
 
+// Of an intercommunicator: those of both groups that share memory, each group by its keys.
+ASSAY_TEST(comm, split_type_inter,
+           requirements{"comm.split_type.inter", "comm.split_type.key", "comm.split_type.undefined"},
+           over(axis_use{&ways}, axis_use{&keys}, communicators::inter()),
+           // What becomes of a side without members is said of MPI_Comm_split only.
+           where(ways, comm_axis(), [](job const& j, way w, communicator const& c) {
+               return w != way::mixed || smallest_size(c, j.np) > 1;
+           })) {
+    int const np = mpi.the_job.np, me = own_process();
+    auto const key_of = mpi.at(keys);
+    auto const how = mpi.at(ways);
+    // Who shares memory is known from MPI_COMM_WORLD, whose first process stands for a node.
+    MPI_Comm node = MPI_COMM_NULL;
+    if (!mpi.ok(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node))) return;
+    int first = me;
+    processes node_of(static_cast<std::size_t>(np), -7);
+    mpi.ok(MPI_Bcast(&first, 1, MPI_INT, 0, node));
+    mpi.ok(MPI_Allgather(&first, 1, MPI_INT, node_of.data(), 1, MPI_INT, MPI_COMM_WORLD));
+    free_communicator(mpi, node);
+    auto const outside = [how](int process) { return how == way::undefined || (how == way::mixed && process == 0); };
+    auto const kept = [&](processes old) {
+        std::erase_if(old, [&](int process) {
+            return outside(process) ||
+                   node_of[static_cast<std::size_t>(process)] != node_of[static_cast<std::size_t>(me)];
+        });
+        std::stable_sort(old.begin(), old.end(), [&](int a, int b) { return key_of(a, np) < key_of(b, np); });
+        return old;
+    };
+    auto const local = kept(local_of(mpi)), remote = kept(remote_of(mpi));
+    MPI_Comm made = MPI_COMM_WORLD;
+    if (!mpi.ok(MPI_Comm_split_type(mpi.comm, outside(me) ? int{MPI_UNDEFINED} : int{MPI_COMM_TYPE_SHARED},
+                                    key_of(me, np), MPI_INFO_NULL, &made)))
+        return;
+    if (outside(me)) {
+        mpi.check(made == MPI_COMM_NULL, finding::value,
+                  "the type is MPI_UNDEFINED: MPI_Comm_split_type must give MPI_COMM_NULL");
+        return;
+    }
+    if (remote.empty()) return; // all on another node
+    if (!mpi.check(made != MPI_COMM_NULL && made != MPI_COMM_WORLD, finding::value,
+                   "MPI_COMM_TYPE_SHARED gives no communicator of an intercommunicator"))
+        return;
+    expect_communicator(mpi, made, local, remote, "MPI_Comm_split_type of an intercommunicator");
+    free_communicator(mpi, made);
+}
+
 ASSAY_TEST(comm, split_guided,
            requirements{"comm.split_type.guided.null", "comm.split_type.guided.shared",
                         "comm.split_type.guided.offered", "comm.split_type.key"},
