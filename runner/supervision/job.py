@@ -365,8 +365,9 @@ class Job:
                 self.dead[log.rank] = judge.Dead(log.rank, death.index, death.time, first, death.detail)
         killed = self.guard.ended.startswith(("signal", "guard")) and self.ended_early
         dead = list(self.dead.values())
-        blame = None if killed else judge.last_speakers(dead, self._said())
-        blame = blame or judge.crashed(dead, self.np, self.guard.ended_at if killed else None)
+        said = self._said()
+        blame = None if killed else judge.last_speakers(dead, said)
+        blame = blame or judge.crashed(dead, self.np, self.guard.ended_at if killed else None, said)
         if blame:
             return "crash", "", blame
         if killed or not self.dead:

@@ -172,13 +172,18 @@ def summary(failures: Sequence[Entry]) -> str:
     return f"rank {first['rank']}: {lines[0] if lines else 'failed'}{also}"
 
 
-def crashed(dead: Sequence[Dead], np: int, launcher_killed_at: int | None) -> Blame | None:
+def crashed(
+    dead: Sequence[Dead], np: int, launcher_killed_at: int | None, said: Sequence[tuple[int, int, str]] = ()
+) -> Blame | None:
     """Who is to blame when ranks died; None when nobody is (the launcher was killed, or all died without a word).
 
     A rank with a signal of its own, or that exited, is a culprit; one that was ended by SIGTERM or SIGKILL or without
     a word was most likely ended by the launcher. Of several culprits those in the earliest case are to blame.
+    `said` is what ranks wrote to standard error within their last case: (rank, case, text).
     """
     own = sorted((one for one in dead if _own_end(one)), key=lambda one: one.time)
+    if own:
+        own.insert(0, own.pop(own.index(_who_aborted(own, {rank for rank, _, _ in said}))))
     # Libraries answer the loss of a peer or of the launcher by exit or abort: who did so after that is a victim.
     culprits = [
         one
@@ -259,6 +264,18 @@ def refused(logs: Sequence[RankLog], index: int, strict: bool) -> Blame:
     waiting = [_stack_entry(log, "") for log in inside]
     left = _ranks(log.rank for log in inside)
     return Blame(index, "fail", f"{summary(failures)}; {left} waited in vain", failures, waiting)
+
+
+def _who_aborted(own: Sequence[Dead], spoke: set[int]) -> Dead:
+    """The first to end, unless it left without a word and another left the same case with the same exit code and said
+    why: a library that aborts may tell the other ranks before its own process ends.
+    """
+    first = own[0]
+    if not first.detail or "exit" not in first.detail or first.rank in spoke:
+        return first
+    same = (first.index, first.detail["exit"])
+    also = [one for one in own if one.rank in spoke and one.detail and (one.index, one.detail.get("exit")) == same]
+    return also[0] if also else first
 
 
 def _own_end(one: Dead) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,22 @@ def test_abort_after_the_loss_of_a_peer_is_a_consequence() -> None:
     assert blamed(dead(0, 5, 9, EXIT), dead(1, 7, 2, EXIT)) == (7, [1])
     assert blamed(dead(0, 5, 9, {"signal": "SIGABRT"}), dead(1, 7, 2, SEGV)) == (7, [1])
     assert blamed(dead(0, 5, 9, EXIT), dead(1, 5, 12, EXIT)) == (5, [0])
+
+
+def test_who_says_why_it_leaves_is_blamed_before_who_is_told_to() -> None:
+    def rank(*deaths: Dead, said: Sequence[tuple[int, int, str]]) -> int:
+        blame = crashed(deaths, 3, None, said)
+        assert blame
+        return int(blame.ranks[0]["rank"])
+
+    told, aborts = dead(2, 5, 1, {"exit": 19}), dead(0, 5, 2, {"exit": 19})
+    words = [(0, 5, "Abort(19) on node 0")]
+    assert rank(told, aborts, said=words) == 0
+    assert rank(told, aborts, said=[]) == 2
+    assert rank(told, aborts, said=[*words, (2, 5, "Abort(19) on node 2")]) == 2  # both say why: the first
+    assert rank(dead(2, 5, 1, {"exit": 3}), aborts, said=words) == 2  # of another exit code: for a reason of its own
+    assert rank(dead(2, 4, 1, {"exit": 19}), aborts, said=words) == 2
+    assert rank(dead(2, 5, 1, SEGV), aborts, said=words) == 2
 
 
 def test_first_silent_death_is_blamed_when_others_went_on() -> None:
