@@ -220,6 +220,27 @@ int MPI_Session_finalize(MPI_Session* session) {
     return code;
 }
 
+int MPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int* sets) {
+    int const code = PMPI_Session_get_num_psets(session, info, sets);
+    if (is(fault::psets_one_too_few)) --*sets;
+    return code;
+}
+
+int MPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int* length, char* name) {
+    int const room = *length;
+    int needed = 0;
+    if (is(fault::pset_name_without_end)) PMPI_Session_get_nth_pset(session, info, n, &needed, name);
+    int const code = PMPI_Session_get_nth_pset(session, info, n, length, name);
+    if (room > 0 && room < needed) name[room - 1] = 'x';
+    return code;
+}
+
+int MPI_Session_get_pset_info(MPI_Session session, char const* name, MPI_Info* info) {
+    int const code = PMPI_Session_get_pset_info(session, name, info);
+    if (is(fault::pset_size_one) && code == MPI_SUCCESS) PMPI_Info_set(*info, "mpi_size", "1");
+    return code;
+}
+
 int MPI_Session_get_info(MPI_Session session, MPI_Info* used) {
     int const code = PMPI_Session_get_info(session, used);
     if (is(fault::session_kinds_of_nobody) && code == MPI_SUCCESS)
