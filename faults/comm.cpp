@@ -301,6 +301,7 @@ int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* made) {
 
 int MPI_Comm_free(MPI_Comm* comm) {
     MPI_Comm const before = *comm;
+    if (planted == fault::comm_free_world_taken && before == MPI_COMM_WORLD) return MPI_SUCCESS;
     within = caller::free;
     int const code = PMPI_Comm_free(comm);
     within = caller::other;

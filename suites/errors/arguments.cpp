@@ -70,6 +70,11 @@ struct fixture {
                       long_path = path + std::string(5000, 'x');
     MPI_Status status = poisoned_status();
     MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Message message = MPI_MESSAGE_NULL;
+    // Copies of handles of what must not be freed.
+    MPI_Comm world = MPI_COMM_WORLD, self = MPI_COMM_SELF;
+    MPI_Datatype pair = MPI_DOUBLE_INT;
+    int tag_ub = MPI_TAG_UB, win_base = MPI_WIN_BASE;
     MPI_Comm comm = MPI_COMM_NULL, own = MPI_COMM_NULL, cart = MPI_COMM_NULL;
     MPI_Group group = MPI_GROUP_NULL, self_group = MPI_GROUP_NULL;
     MPI_Datatype type = MPI_DATATYPE_NULL, made = MPI_DATATYPE_NULL, predefined = MPI_INT,

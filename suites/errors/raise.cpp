@@ -27,31 +27,70 @@ enum class error {
     type_count,
     group_rank,
     info_key,
-    null_comm
+    null_comm,
+    recv_rank,
+    isend_rank,
+    send_init_rank,
+    irecv_rank,
+    recv_init_rank,
+    sendrecv_rank,
+    probe_rank,
+    iprobe_rank,
+    mprobe_rank,
+    improbe_rank,
+    ibcast_root,
+    bcast_init_root,
+    cart_dims,
+    get_rank,
+    accumulate_rank,
+    rput_rank,
+    win_flush_rank
 };
-axis<error> const
-    places("error",
-           {{{"send_rank", "MPI_Send to a rank that does not exist"}, error::send_rank},
-            {{"bcast_root", "MPI_Bcast from a root that does not exist"}, error::bcast_root},
-            {{"allreduce_op", "MPI_Allreduce with MPI_OP_NULL"}, error::allreduce_op},
-            {{"comm_split", "MPI_Comm_split with a negative color"}, error::comm_split},
-            {{"wait", "MPI_Wait for a receive that is too short"}, error::wait_truncated},
-            {{"waitall", "MPI_Waitall with a receive that is too short"}, error::waitall_truncated},
-            {{"testany", "MPI_Testany with a receive that is too short"}, error::testany_truncated},
-            {{"put_rank", "MPI_Put to a rank that does not exist"}, error::put_rank},
-            {{"lock_type", "MPI_Win_lock of no such kind"}, error::lock_type},
-            {{"seek_whence", "MPI_File_seek from nowhere", needs_procedures({"MPI_File_open"})}, error::seek_whence},
-            {{"write_count", "MPI_File_write of -1 elements", needs_procedures({"MPI_File_open"})}, error::write_count},
-            {{"datarep", "MPI_File_set_view with an unknown data representation", needs_procedures({"MPI_File_open"})},
-             error::set_view_datarep},
-            {{"type_count", "MPI_Type_contiguous of -1 elements"}, error::type_count},
-            {{"group_rank", "MPI_Group_incl of a rank that does not exist"}, error::group_rank},
-            {{"info_key", "MPI_Info_delete of an unknown key"}, error::info_key},
-            {{"null_comm", "MPI_Comm_size of MPI_COMM_NULL"}, error::null_comm}});
+axis<error> const places(
+    "error",
+    {{{"send_rank", "MPI_Send to a rank that does not exist"}, error::send_rank},
+     {{"bcast_root", "MPI_Bcast from a root that does not exist"}, error::bcast_root},
+     {{"allreduce_op", "MPI_Allreduce with MPI_OP_NULL"}, error::allreduce_op},
+     {{"comm_split", "MPI_Comm_split with a negative color"}, error::comm_split},
+     {{"wait", "MPI_Wait for a receive that is too short"}, error::wait_truncated},
+     {{"waitall", "MPI_Waitall with a receive that is too short"}, error::waitall_truncated},
+     {{"testany", "MPI_Testany with a receive that is too short"}, error::testany_truncated},
+     {{"put_rank", "MPI_Put to a rank that does not exist"}, error::put_rank},
+     {{"lock_type", "MPI_Win_lock of no such kind"}, error::lock_type},
+     {{"seek_whence", "MPI_File_seek from nowhere", needs_procedures({"MPI_File_open"})}, error::seek_whence},
+     {{"write_count", "MPI_File_write of -1 elements", needs_procedures({"MPI_File_open"})}, error::write_count},
+     {{"datarep", "MPI_File_set_view with an unknown data representation", needs_procedures({"MPI_File_open"})},
+      error::set_view_datarep},
+     {{"type_count", "MPI_Type_contiguous of -1 elements"}, error::type_count},
+     {{"group_rank", "MPI_Group_incl of a rank that does not exist"}, error::group_rank},
+     {{"info_key", "MPI_Info_delete of an unknown key"}, error::info_key},
+     {{"null_comm", "MPI_Comm_size of MPI_COMM_NULL"}, error::null_comm},
+     {{"recv_rank", "MPI_Recv from a rank that does not exist"}, error::recv_rank},
+     {{"isend_rank", "MPI_Isend to a rank that does not exist"}, error::isend_rank},
+     {{"send_init_rank", "MPI_Send_init to a rank that does not exist"}, error::send_init_rank},
+     {{"irecv_rank", "MPI_Irecv from a rank that does not exist"}, error::irecv_rank},
+     {{"recv_init_rank", "MPI_Recv_init from a rank that does not exist"}, error::recv_init_rank},
+     {{"sendrecv_rank", "MPI_Sendrecv to a rank that does not exist"}, error::sendrecv_rank},
+     {{"probe_rank", "MPI_Probe of a rank that does not exist"}, error::probe_rank},
+     {{"iprobe_rank", "MPI_Iprobe of a rank that does not exist"}, error::iprobe_rank},
+     {{"mprobe_rank", "MPI_Mprobe of a rank that does not exist"}, error::mprobe_rank},
+     {{"improbe_rank", "MPI_Improbe of a rank that does not exist"}, error::improbe_rank},
+     {{"ibcast_root", "MPI_Ibcast from a root that does not exist"}, error::ibcast_root},
+     {{"bcast_init_root", "MPI_Bcast_init from a root that does not exist", needs_procedures({"MPI_Bcast_init"})},
+      error::bcast_init_root},
+     {{"cart_dims", "MPI_Cart_create of more processes than there are"}, error::cart_dims},
+     {{"get_rank", "MPI_Get from a rank that does not exist"}, error::get_rank},
+     {{"accumulate_rank", "MPI_Accumulate to a rank that does not exist"}, error::accumulate_rank},
+     {{"rput_rank", "MPI_Rput to a rank that does not exist"}, error::rput_rank},
+     {{"win_flush_rank", "MPI_Win_flush of a rank that does not exist"}, error::win_flush_rank}});
 
 kind kind_of(error e) {
     switch (e) {
     case error::put_rank:
+    case error::get_rank:
+    case error::accumulate_rank:
+    case error::rput_rank:
+    case error::win_flush_rank:
     case error::lock_type: return kind::window;
     case error::seek_whence:
     case error::write_count:
@@ -106,7 +145,9 @@ int truncated(test_run& mpi, error how, MPI_Comm comm, int& told) {
 
 int provoke(test_run& mpi, error e, object const& what, int& told) {
     int data[4] = {}, number = 0;
-    int const one = 1;
+    int const one = 1, two = 2;
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Message message = MPI_MESSAGE_NULL;
     MPI_Comm comm = MPI_COMM_NULL;
     MPI_Datatype type = MPI_DATATYPE_NULL;
     MPI_Group self = MPI_GROUP_NULL, group = MPI_GROUP_NULL;
@@ -139,6 +180,30 @@ int provoke(test_run& mpi, error e, object const& what, int& told) {
         mpi.ok(MPI_Info_free(&info));
         break;
     case error::null_comm: code = MPI_Comm_size(MPI_COMM_NULL, &number); break;
+    case error::recv_rank: code = MPI_Recv(data, 1, MPI_INT, 1, 0, what.comm(), MPI_STATUS_IGNORE); break;
+    case error::isend_rank: code = MPI_Isend(data, 1, MPI_INT, 1, 0, what.comm(), &request); break;
+    case error::send_init_rank: code = MPI_Send_init(data, 1, MPI_INT, 1, 0, what.comm(), &request); break;
+    case error::irecv_rank: code = MPI_Irecv(data, 1, MPI_INT, 1, 0, what.comm(), &request); break;
+    case error::recv_init_rank: code = MPI_Recv_init(data, 1, MPI_INT, 1, 0, what.comm(), &request); break;
+    case error::sendrecv_rank:
+        code = MPI_Sendrecv(data, 1, MPI_INT, 1, 0, data + 2, 1, MPI_INT, MPI_PROC_NULL, 0, what.comm(),
+                            MPI_STATUS_IGNORE);
+        break;
+    case error::probe_rank: code = MPI_Probe(1, 0, what.comm(), MPI_STATUS_IGNORE); break;
+    case error::iprobe_rank: code = MPI_Iprobe(1, 0, what.comm(), &number, MPI_STATUS_IGNORE); break;
+    case error::mprobe_rank: code = MPI_Mprobe(1, 0, what.comm(), &message, MPI_STATUS_IGNORE); break;
+    case error::improbe_rank: code = MPI_Improbe(1, 0, what.comm(), &number, &message, MPI_STATUS_IGNORE); break;
+    case error::ibcast_root: code = MPI_Ibcast(data, 1, MPI_INT, 1, what.comm(), &request); break;
+    case error::bcast_init_root:
+        code = MPI_Bcast_init(data, 1, MPI_INT, 1, what.comm(), MPI_INFO_NULL, &request);
+        break;
+    case error::cart_dims: code = MPI_Cart_create(what.comm(), 1, &two, &number, 0, &comm); break;
+    case error::get_rank: code = MPI_Get(data, 1, MPI_INT, 1, 0, 1, MPI_INT, what.window()); break;
+    case error::accumulate_rank:
+        code = MPI_Accumulate(data, 1, MPI_INT, 1, 0, 1, MPI_INT, MPI_SUM, what.window());
+        break;
+    case error::rput_rank: code = MPI_Rput(data, 1, MPI_INT, 1, 0, 1, MPI_INT, what.window(), &request); break;
+    case error::win_flush_rank: code = MPI_Win_flush(1, what.window()); break;
     }
     told = code;
     return code;
@@ -193,6 +258,7 @@ ASSAY_TEST(errors, raise,
 ASSAY_TEST(errors, raise_returns, requirements{"errors.raise.returned", "errors.raised.noticed", "p2p.recv.truncated"},
            over(axis_use{&places})) {
     raised(mpi, [](test_run& run, int code, int) {
-        run.check(code != MPI_SUCCESS, finding::return_, "a call that called an error handler returned MPI_SUCCESS");
+        run.check("errors.raise.returned", code != MPI_SUCCESS, finding::return_,
+                  "a call that called an error handler returned MPI_SUCCESS");
     });
 }
