@@ -29,6 +29,10 @@ void spoil_codes(int* codes, int n) {
     if (planted == fault::spawn_errcode_beyond) codes[n] = MPI_SUCCESS;
 }
 
+// Made by the third or a later MPI_Comm_accept of this process, and not disconnected.
+memory<std::vector<MPI_Comm>> late_links;
+memory<int> accepted;
+
 int remote_size(MPI_Comm comm) {
     int size = 0;
     PMPI_Comm_remote_size(comm, &size);
@@ -39,9 +43,18 @@ int remote_size(MPI_Comm comm) {
 
 void assay_faults::received_when_spawned(receive const& posted, int count) {
     if (planted == fault::spawned_data && spawned()) invert_first_byte(posted, count);
+    if (planted == fault::link_third &&
+        std::find(late_links->begin(), late_links->end(), posted.comm) != late_links->end())
+        invert_first_byte(posted, count);
 }
 
 extern "C" {
+
+int MPI_Comm_accept(char const* port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* link) {
+    int const code = PMPI_Comm_accept(port, info, root, comm, link);
+    if (code == MPI_SUCCESS && ++*accepted > 2) late_links->push_back(*link);
+    return code;
+}
 
 int MPI_Comm_spawn(char const* command, char* argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm,
                    MPI_Comm* intercomm, int codes[]) {
@@ -85,6 +98,7 @@ int MPI_Comm_get_parent(MPI_Comm* parent) {
 int MPI_Comm_disconnect(MPI_Comm* comm) {
     MPI_Comm const before = *comm;
     if (planted == fault::spawned_crash && spawned()) std::raise(SIGSEGV);
+    std::erase(*late_links, before);
     int const code = PMPI_Comm_disconnect(comm);
     if (planted == fault::disconnect_keeps) *comm = before;
     return code;

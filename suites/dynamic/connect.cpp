@@ -75,6 +75,66 @@ ASSAY_TEST(dynamic, connect, requirements{"dynamic.port", "dynamic.accept", "dyn
     mpi.ok(MPI_Comm_free(&group));
 }
 
+// One process accepts all others, each by itself, and does so again: through the same port, or through a new one in each round.
+namespace {
+axis<bool> const ports("port",
+                       {{{"same", "all rounds through one port"}, false}, {{"new", "a port for each round"}, true}});
+}
+
+ASSAY_TEST(
+    dynamic, star, requirements{"dynamic.port", "dynamic.accept", "dynamic.disconnect"},
+    over(axis_use{&ports}, axis_use{&roots()}, all_ranks()), two_ranks(),
+    note{"four rounds in which all processes but one connect by themselves; the links of a round are open at once"}) {
+    int const hub = mpi.at(roots()) ? mpi.size - 1 : 0;
+    bool const here = mpi.rank == hub;
+    auto port = no_port();
+    for (int round = 0; round < 4; ++round) {
+        if (round == 0 || mpi.at(ports)) {
+            if (here) port = open_port(mpi);
+            tell(mpi, port, hub);
+        }
+        if (port[0] == '\0') return;
+        std::vector<MPI_Comm> links(here ? static_cast<std::size_t>(mpi.size) - 1 : 1, MPI_COMM_NULL);
+        std::vector<int> heard(static_cast<std::size_t>(mpi.size), 0); // how often each process was heard
+        for (auto& link : links) {
+            if (!mpi.ok(here ? MPI_Comm_accept(port.data(), MPI_INFO_NULL, 0, MPI_COMM_SELF, &link)
+                             : MPI_Comm_connect(port.data(), MPI_INFO_NULL, 0, MPI_COMM_SELF, &link)))
+                return;
+            mpi.ok(MPI_Comm_set_errhandler(link, MPI_ERRORS_RETURN));
+        }
+        // Each tells its number, and gets it back with what all numbers make.
+        int const total = mpi.size * (mpi.size - 1) / 2 - hub;
+        if (here) {
+            std::vector<int> numbers;
+            for (auto link : links) {
+                int number = -7;
+                mpi.ok(MPI_Recv(&number, 1, MPI_INT, 0, round, link, MPI_STATUS_IGNORE));
+                if (mpi.check(number >= 0 && number < mpi.size && number != hub, finding::data,
+                              fmt::format("round {}: the number {} came over a link", round, number)))
+                    ++heard[static_cast<std::size_t>(number)];
+                numbers.push_back(number);
+            }
+            for (int rank = 0; rank < mpi.size; ++rank)
+                mpi.check(heard[static_cast<std::size_t>(rank)] == (rank == hub ? 0 : 1), finding::data,
+                          fmt::format("round {}: process {} was heard {} times", round, rank,
+                                      heard[static_cast<std::size_t>(rank)]));
+            for (std::size_t i = 0; i < links.size(); ++i) {
+                int const answer[2] = {numbers[i], total};
+                mpi.ok(MPI_Send(answer, 2, MPI_INT, 0, round, links[i]));
+            }
+        } else {
+            int answer[2] = {-7, -7};
+            mpi.ok(MPI_Send(&mpi.rank, 1, MPI_INT, 0, round, links[0]));
+            mpi.ok(MPI_Recv(answer, 2, MPI_INT, 0, round, links[0], MPI_STATUS_IGNORE));
+            mpi.check(answer[0] == mpi.rank && answer[1] == total, finding::data,
+                      fmt::format("round {}: the answer is {} and {}, expected {} and {}", round, answer[0], answer[1],
+                                  mpi.rank, total));
+        }
+        for (auto& link : links) disconnect(mpi, link);
+        if (here && (mpi.at(ports) || round == 3)) mpi.ok(MPI_Close_port(port.data()));
+    }
+}
+
 ASSAY_TEST(dynamic, connect_spawned,
            requirements{"dynamic.port", "dynamic.accept", "dynamic.spawn", "dynamic.disconnect"},
            over(axis_use{&numbers()}, all_ranks(), few_types(), few_counts()),
