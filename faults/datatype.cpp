@@ -32,6 +32,11 @@ bool moved(MPI_Datatype type) { // its lower bound is not 0
 
 memory<MPI_Datatype> freed_by_isendrecv(MPI_DATATYPE_NULL); // which the library no longer knows
 
+// Blocks beyond the 32nd.
+void lose_blocks(int& count) {
+    if (is(fault::blocks_beyond_32)) count = std::min(count, 32);
+}
+
 } // namespace
 
 void assay_faults::note_freed(MPI_Datatype type) { *freed_by_isendrecv = type; }
@@ -70,6 +75,7 @@ int MPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Dat
 }
 
 int MPI_Type_indexed(int count, int const lengths[], int const displacements[], MPI_Datatype old, MPI_Datatype* made) {
+    lose_blocks(count);
     if (is(fault::indexed_sorted) && count > 1 && !std::is_sorted(displacements, displacements + count)) {
         std::vector<int> order(static_cast<std::size_t>(count)), n, at;
         std::iota(order.begin(), order.end(), 0);
@@ -82,6 +88,7 @@ int MPI_Type_indexed(int count, int const lengths[], int const displacements[], 
 
 int MPI_Type_create_hindexed(int count, int const lengths[], MPI_Aint const displacements[], MPI_Datatype old,
                              MPI_Datatype* made) {
+    lose_blocks(count);
     int const code = PMPI_Type_create_hindexed(count, lengths, displacements, old, made);
     if (is(fault::hindexed_empty_blocks_bound) && count > 0 &&
         std::find(lengths, lengths + count, 0) != lengths + count) {
@@ -107,6 +114,7 @@ int MPI_Type_create_hindexed_block(int count, int blocklength, MPI_Aint const di
 
 int MPI_Type_create_struct(int count, int const lengths[], MPI_Aint const displacements[], MPI_Datatype const types[],
                            MPI_Datatype* made) {
+    lose_blocks(count);
     if (is(fault::struct_sorted) && count > 1 && displacements[0] > displacements[1]) {
         std::vector<int> n(lengths, lengths + count);
         std::vector<MPI_Aint> at(displacements, displacements + count);

@@ -174,7 +174,39 @@ axis<giant> const giants(
            int const how[1] = {MPI_DISTRIBUTE_BLOCK}, arguments[1] = {MPI_DISTRIBUTE_DFLT_DARG}, grid[1] = {2};
            return MPI_Type_create_darray_c(2, 1, 1, sizes, how, arguments, grid, MPI_ORDER_C, MPI_SHORT, t);
        },
-       9 * billion, 0, 18 * billion, 9 * billion, 9 * billion}}});
+       9 * billion, 0, 18 * billion, 9 * billion, 9 * billion}},
+     {{"contiguous_c_5", "a count beyond 2^32", needs_procedures({"MPI_Type_contiguous_c"})},
+      {[](MPI_Datatype* t) -> int { return MPI_Type_contiguous_c(5 * billion, MPI_SHORT, t); }, 10 * billion, 0,
+       10 * billion, 0, 10 * billion}},
+     {{"vector_c_5", "blocks beyond 2^32", needs_procedures({"MPI_Type_vector_c"})},
+      {[](MPI_Datatype* t) -> int { return MPI_Type_vector_c(2, 5 * billion, 6 * billion, MPI_CHAR, t); }, 10 * billion,
+       0, 11 * billion, 0, 11 * billion}},
+     {{"hindexed_c_5", "a block beyond 2^32", needs_procedures({"MPI_Type_create_hindexed_c"})},
+      {[](MPI_Datatype* t) -> int {
+           MPI_Count const lengths[2] = {5 * billion, 1}, at[2] = {0, 30 * billion};
+           return MPI_Type_create_hindexed_c(2, lengths, at, MPI_INT, t);
+       },
+       20 * billion + 4, 0, 30 * billion + 4, 0, 30 * billion + 4}},
+     {{"struct_c_5", "a block beyond 2^32", needs_procedures({"MPI_Type_create_struct_c"})},
+      {[](MPI_Datatype* t) -> int {
+           MPI_Count const lengths[2] = {5 * billion, 1}, at[2] = {0, 40 * billion};
+           MPI_Datatype const old[2] = {MPI_INT, MPI_DOUBLE};
+           return MPI_Type_create_struct_c(2, lengths, at, old, t);
+       },
+       20 * billion + 8, 0, 40 * billion + 8, 0, 40 * billion + 8}},
+     {{"subarray_c_5", "a part beyond 2^32", needs_procedures({"MPI_Type_create_subarray_c"})},
+      {[](MPI_Datatype* t) -> int {
+           MPI_Count const sizes[1] = {12 * billion}, part[1] = {5 * billion}, start[1] = {6 * billion};
+           return MPI_Type_create_subarray_c(1, sizes, part, start, MPI_ORDER_C, MPI_SHORT, t);
+       },
+       10 * billion, 0, 24 * billion, 12 * billion, 10 * billion}},
+     {{"darray_c_5", "a block beyond 2^32", needs_procedures({"MPI_Type_create_darray_c"})},
+      {[](MPI_Datatype* t) -> int {
+           MPI_Count const sizes[1] = {10 * billion};
+           int const how[1] = {MPI_DISTRIBUTE_BLOCK}, arguments[1] = {MPI_DISTRIBUTE_DFLT_DARG}, grid[1] = {2};
+           return MPI_Type_create_darray_c(2, 1, 1, sizes, how, arguments, grid, MPI_ORDER_C, MPI_SHORT, t);
+       },
+       10 * billion, 0, 20 * billion, 10 * billion, 10 * billion}}});
 
 } // namespace
 

@@ -248,6 +248,30 @@ definition padded() { return structure({{1, 0, real()}, {1, 8, predefined("char"
 // An int in the middle of 16 bytes; its markers stay in what is made of it.
 definition marked() { return resized(-4, 16, integer()); }
 
+// Places of many blocks: 0, 2, 5, 7, 10, 12 … for an even and an odd step in turn.
+std::vector<int> places(int n, bool backwards = false) {
+    std::vector<int> at;
+    for (int i = 0; i < n; ++i) at.push_back(5 * (i / 2) + 2 * (i % 2));
+    if (backwards) std::reverse(at.begin(), at.end());
+    return at;
+}
+std::vector<MPI_Aint> places_in_bytes(int n, MPI_Aint unit) {
+    std::vector<MPI_Aint> at;
+    for (int place : places(n)) at.push_back(place * unit);
+    return at;
+}
+std::vector<int> lengths(int n) { // 1, 2, 0, 1, 2, 0 …
+    std::vector<int> all;
+    for (int i = 0; i < n; ++i) all.push_back(i % 2 == 0 ? 1 + i / 2 % 2 : 2 * (i / 2 % 2));
+    return all;
+}
+std::vector<member> members(int n) { // doubles, pairs of shorts and chars in turn, a double's size apart
+    std::vector<member> all;
+    for (int i = 0; i < n; ++i)
+        all.push_back({i % 3 == 1 ? 2 : 1, 8 * i, i % 3 == 0 ? real() : predefined(i % 3 == 1 ? "short" : "char")});
+    return all;
+}
+
 std::vector<axis<recipe>::entry> table() {
     using enum layout::distribution;
     std::vector<axis<recipe>::entry> rows;
@@ -353,6 +377,21 @@ std::vector<axis<recipe>::entry> table() {
     add("darray_none", "rank 1 of 3: cyclic rows, columns whole",
         darray_of(1, {{7, cyclic, 0, 3}, {4, none, 0, 1}}, true, integer()));
     add("darray_padded", "of structs with padding", darray_of(1, {{5, cyclic, 0, 2}}, true, padded()));
+    // More blocks than fit into what libraries keep beside a datatype.
+    add("vector_33", "33 blocks of 2, stride 3", vector_of(33, 2, 3, integer()));
+    add("hvector_65", "65 blocks of 1, stride 24 bytes", hvector_of(65, 1, 24, real()));
+    add("indexed_5", "5 blocks", indexed_of(lengths(5), places(5), integer()));
+    add("indexed_33", "33 blocks", indexed_of(lengths(33), places(33), integer()));
+    add("indexed_65", "65 blocks, the last one first", indexed_of(lengths(65), places(65, true), integer()));
+    add("hindexed_33", "33 blocks", hindexed_of(lengths(33), places_in_bytes(33, 8), real()));
+    add("hindexed_65", "65 blocks of structs with padding",
+        hindexed_of(lengths(65), places_in_bytes(65, 16), padded()));
+    add("indexed_block_65", "65 blocks", indexed_block_of(2, places(65), predefined("short")));
+    add("hindexed_block_33", "33 blocks", hindexed_block_of(1, places_in_bytes(33, 4), integer()));
+    add("struct_5", "5 members of three kinds", struct_of(members(5)));
+    add("struct_33", "33 members of three kinds", struct_of(members(33)));
+    add("struct_65", "65 members of three kinds", struct_of(members(65)));
+    add("darray_33", "rank 1 of 2: 33 blocks of one", darray_of(1, {{66, cyclic, 0, 2}}, true, integer()));
     return rows;
 }
 
