@@ -244,6 +244,20 @@ template <class Call> int without_status(data_access a, Call call) {
     return code == MPI_SUCCESS ? code : refused(asked, nullptr, code);
 }
 
+// Where the view begins, in bytes.
+MPI_Offset displacement_of(MPI_File file) {
+    MPI_Offset displacement = 0;
+    MPI_Datatype types[2];
+    char representation[MPI_MAX_DATAREP_STRING];
+    PMPI_File_get_view(file, &displacement, &types[0], &types[1], representation);
+    for (auto& type : types) {
+        int integers = 0, addresses = 0, old = 0, combiner = MPI_COMBINER_NAMED;
+        PMPI_Type_get_envelope(type, &integers, &addresses, &old, &combiner);
+        if (combiner != MPI_COMBINER_NAMED) PMPI_Type_free(&type);
+    }
+    return displacement;
+}
+
 } // namespace
 
 extern "C" {
@@ -427,6 +441,7 @@ int MPI_File_get_size(MPI_File file, MPI_Offset* size) {
 int MPI_File_set_size(MPI_File file, MPI_Offset size) {
     if (planted == fault::io_set_size_ignored) return MPI_SUCCESS;
     if (planted == fault::io_set_size_empties) PMPI_File_set_size(file, 0);
+    if (planted == fault::io_set_size_from_view) size += displacement_of(file);
     int const code = PMPI_File_set_size(file, size);
     if (planted == fault::io_set_size_moves_pointer) PMPI_File_seek(file, 0, MPI_SEEK_SET);
     return code;

@@ -20,14 +20,18 @@ axis<change> const
              {{"same", "MPI_File_set_size to what it is"}, {false, 2}},
              {value_info("preallocate_more", "MPI_File_preallocate of more").in_thesis("Preallocate"), {true, 3}},
              {{"preallocate_less", "MPI_File_preallocate of less"}, {true, 1}}});
+// Sizes are those of the file, wherever the view begins.
+axis<std::size_t> const displacements("displacement", {{{"0", "the view that a file has when it is opened"}, 0},
+                                                       {{"13", "a view that begins after 13 bytes"}, header}});
 } // namespace
 
 ASSAY_TEST(io, size,
            requirements{"io.set_size", "io.preallocate", "io.get_size", "io.set_size.pointers",
                         "io.file_size.high_byte"},
-           over(axis_use{&changes}, thesis_comms(), thesis_types(), few_counts()), fits_file(2), thread_safe{}) {
+           over(axis_use{&changes}, thesis_comms(), thesis_types(), few_counts(), axis_use{&displacements}),
+           fits_file(2), thread_safe{}) {
     auto const how = mpi.at(changes);
-    view const v{0, predefined("byte"), predefined("byte"), true};
+    view const v{mpi.at(displacements), predefined("byte"), predefined("byte"), mpi.at(displacements) == 0};
     auto const bytes_of_rank = mpi.elements * mpi.map.size();
     auto const key = [&](int rank) { return mpi.key(0, rank, 0, rank, 0); };
     scratch_file scratch(mpi);
@@ -47,6 +51,7 @@ ASSAY_TEST(io, size,
                   fmt::format("MPI_File_get_size gives {}, expected {}", got, bytes));
     };
     expect_size(0);
+    if (!v.by_default) file.set(v);
     // To write, to ask for the size and to change it conflict: each sees the other only across a sync (section 14.6.1).
     auto const settle = [&] {
         mpi.ok(MPI_File_sync(file));
