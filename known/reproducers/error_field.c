@@ -4,7 +4,8 @@
  * MPI-5.0 section 3.2.5: the field may be updated only by procedures that return several statuses, if and only if they return
  *   MPI_ERR_IN_STATUS.
  * expected: MPI_Sendrecv_replace, MPI_Probe, MPI_Waitall, MPI_Testall, MPI_Waitsome and MPI_Testsome leave the field as it was.
- * observed: MPI_Waitall, MPI_Sendrecv_replace and MPI_Probe (MPICH), the four calls for lists (Open MPI) set it to MPI_SUCCESS.
+ * observed: MPI_Waitall, MPI_Sendrecv_replace and MPI_Probe (MPICH), MPI_Waitall and MPI_Sendrecv_replace (Intel MPI), the
+ *   four calls for lists (Open MPI) set it to MPI_SUCCESS.
  */
 // run: np=1 timeout=20
 #include <mpi.h>

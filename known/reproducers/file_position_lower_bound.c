@@ -4,7 +4,8 @@
  * MPI-5.0 section 14.3: MPI_File_set_view resets the individual file pointers to 0; section 14.4.3: MPI_File_get_position
  *   returns the position in etypes relative to the current view.
  * expected: 0.
- * observed: -2 for MPI_INT resized to a lower bound of 8 (MPICH 4.0, Intel MPI).
+ * observed: -2 for MPI_INT resized to a lower bound of 8 (MPICH 4.0, Intel MPI). With Intel MPI an MPI_File_iwrite after an
+ *   MPI_File_seek then fails.
  */
 // run: np=1 timeout=20
 #include <mpi.h>

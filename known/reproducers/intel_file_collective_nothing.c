@@ -5,7 +5,9 @@
  * MPI-5.0 sections 14.4.1.4, 14.4.2: count data items are transferred, none if it is 0; 14.6.4: processes may pass different
  *   counts to a collective access.
  * expected: the call succeeds and writes nothing.
- * observed: "Inconsistent arguments to collective routine"; with several processes it may also hang.
+ * observed: "Inconsistent arguments to collective routine", or the file has a byte; with several processes it may also hang.
+ *   So it is with the other collective accesses and with nonblocking ones such as MPI_File_iread_at, but not with
+ *   MPI_File_read_at and its like.
  */
 // run: np=2 timeout=20
 #include <mpi.h>

@@ -1,4 +1,4 @@
-/* MPICH: the status of MPI_Isendrecv with MPI_PROC_NULL on both sides.
+/* MPICH, Intel MPI: the status of MPI_Isendrecv with MPI_PROC_NULL on both sides.
  *
  * build: mpicc mpich_isendrecv_null_status.c -o isendrecv_null_status        run: mpiexec -n 1 ./isendrecv_null_status
  * MPI-5.0 section 3.10: when a receive with source = MPI_PROC_NULL is executed then the status object returns source = MPI_PROC_NULL,
