@@ -1,10 +1,10 @@
-/* Open MPI: MPI_Comm_split_type of an intercommunicator crashes when one process of a group gives MPI_UNDEFINED.
+/* MPI_Comm_split_type of an intercommunicator crashes or hangs when one process of a group gives MPI_UNDEFINED.
  *
- * build: mpicc openmpi_split_type_inter.c -o split_type_inter     run: mpiexec -n 4 ./split_type_inter
+ * build: mpicc split_type_inter.c -o split_type_inter     run: mpiexec -n 4 ./split_type_inter
  * MPI-5.0 section 7.4.2: MPI_Comm_split_type can be used to create intercommunicators; a process that gives MPI_UNDEFINED gets
  *   MPI_COMM_NULL.
  * expected: rank 0 gets MPI_COMM_NULL, rank 1 a communicator with 1 local and 2 remote processes.
- * observed: SIGSEGV in MPI_Comm_split_type (Open MPI 5.0.11).
+ * observed: SIGSEGV in MPI_Comm_split_type (Open MPI 5.0.11); it never ends (Intel MPI 2021.19.0, MPICH 4.0.3).
  */
 // run: np=4 timeout=20
 #include <mpi.h>
