@@ -18,8 +18,8 @@ from pathlib import Path
 
 from runner.model import CannotRun
 
-# The function of the framework that turns an error into words: what it calls says nothing about a test.
-CUT = re.compile(r"_ZN5assay10error_text")
+# What turns an error into words, and what ends requests after a wrong answer: their calls say nothing about a test.
+CUT = re.compile(r"_ZN5assay(10error_text|12wait_for_all)")
 _PROCEDURE = re.compile(r"P?(MPI_(?:[A-Z][a-z]|T_)\w*)(?:@.*)?")
 _FUNCTION = re.compile(r"([0-9a-f]+) <.*>:")
 _TARGET = re.compile(r"\t(?:call|j\w+|bnd jmp|notrack jmp) +([0-9a-f]+) <([^>]*)>")

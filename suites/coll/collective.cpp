@@ -1,8 +1,9 @@
 #include "suites/coll/collective.hpp"
 
+#include "suites/common/completion.hpp"
+
 #include <cstring>
 #include <fmt/format.h>
-#include <sched.h>
 
 namespace assay::coll {
 axis<start> const& starts() {
@@ -34,15 +35,8 @@ void calling::complete() {
             return;
         mpi.ok(MPI_Start(&request));
     }
-    if (how == start::polled) {
-        for (int flag = 0; flag == 0;) {
-            if (!mpi.ok(MPI_Test(&request, &flag, MPI_STATUS_IGNORE))) break;
-            if (flag == 0) sched_yield();
-        }
-    } else {
-        mpi.ok(MPI_Wait(&request, MPI_STATUS_IGNORE));
-    }
-    if (!persistent) mpi.check_null(request);
+    assay::complete(mpi, how == start::polled ? completion_by("test") : completion_by("wait"), {&request, 1},
+                    {.persistent = {persistent}, .ignore = true});
 }
 
 calling::~calling() {

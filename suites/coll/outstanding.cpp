@@ -4,12 +4,12 @@
 #include "framework/check/logical.hpp"
 
 #include "suites/coll/collective.hpp"
+#include "suites/common/completion.hpp"
 
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
 #include <numeric>
-#include <sched.h>
 
 namespace assay::coll {
 namespace {
@@ -167,78 +167,20 @@ axis_use some_sizes() {
 }
 axis_use integers() { return datatypes::of({"int"}); }
 
-enum class finish { waitall, reversed, waitany, waitsome, testall, testany, testsome, get_status };
-axis<finish> const finishes("finish", {{{"waitall", "MPI_Waitall"}, finish::waitall},
-                                       {{"reversed", "MPI_Wait, the last one first"}, finish::reversed},
-                                       {{"waitany", "MPI_Waitany"}, finish::waitany},
-                                       {{"waitsome", "MPI_Waitsome"}, finish::waitsome},
-                                       {{"testall", "MPI_Testall"}, finish::testall},
-                                       {{"testany", "MPI_Testany"}, finish::testany},
-                                       {{"testsome", "MPI_Testsome"}, finish::testsome},
-                                       {{"get_status", "MPI_Request_get_status, then MPI_Wait"}, finish::get_status}});
+// A way to complete a list of requests.
+struct way {
+    completion_call call;
+    bool last_first;
+};
+axis<way> const finishes("finish", [] {
+    std::vector<axis<way>::entry> all;
+    add_completion_calls<way>(all, completion_calls(), [](completion_call const& call) { return way{call, false}; });
+    all.push_back({{"reversed", "MPI_Wait, the last one first"}, {completion_by("wait"), true}});
+    return all;
+}());
 axis<int> const numbers("outstanding", {{{"1", "one operation"}, 1},
                                         {{"9", "one of each kind"}, numbered::kinds},
                                         {{"90", "ten of each kind"}, 10 * numbered::kinds}});
-
-// Completes all requests. Each must be reported once.
-void finish_all(test_run& mpi, finish how, std::vector<MPI_Request>& requests) {
-    int const n = static_cast<int>(requests.size());
-    std::vector<int> indices(requests.size()), times(requests.size(), 0);
-    int done = 0, flag = 0;
-    auto const completed = [&](int index) {
-        if (mpi.check(index >= 0 && index < n, finding::request, fmt::format("index {} of {} requests", index, n)))
-            ++times[static_cast<std::size_t>(index)];
-        ++done;
-    };
-    switch (how) {
-    case finish::waitall: mpi.ok(MPI_Waitall(n, requests.data(), MPI_STATUSES_IGNORE)); return;
-    case finish::reversed:
-        for (int i = n; i-- > 0;) mpi.ok(MPI_Wait(&requests[static_cast<std::size_t>(i)], MPI_STATUS_IGNORE));
-        return;
-    case finish::testall:
-        while (flag == 0 && mpi.ok(MPI_Testall(n, requests.data(), &flag, MPI_STATUSES_IGNORE)))
-            if (flag == 0) sched_yield();
-        return;
-    case finish::get_status:
-        for (auto& request : requests) {
-            for (flag = 0; flag == 0 && mpi.ok(MPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE));)
-                if (flag == 0) sched_yield();
-            mpi.check(request != MPI_REQUEST_NULL, finding::request,
-                      "MPI_Request_get_status must not free the request");
-            mpi.ok(MPI_Wait(&request, MPI_STATUS_IGNORE));
-        }
-        return;
-    case finish::waitany:
-    case finish::testany:
-        while (done < n) {
-            int index = -7;
-            flag = 1;
-            if (!mpi.ok(how == finish::waitany ? MPI_Waitany(n, requests.data(), &index, MPI_STATUS_IGNORE)
-                                               : MPI_Testany(n, requests.data(), &index, &flag, MPI_STATUS_IGNORE)))
-                return;
-            if (flag == 0) sched_yield();
-            else completed(index);
-        }
-        break;
-    case finish::waitsome:
-    case finish::testsome:
-        while (done < n) {
-            int some = -7;
-            if (!mpi.ok(how == finish::waitsome
-                            ? MPI_Waitsome(n, requests.data(), &some, indices.data(), MPI_STATUSES_IGNORE)
-                            : MPI_Testsome(n, requests.data(), &some, indices.data(), MPI_STATUSES_IGNORE)))
-                return;
-            if (!mpi.check(some >= 0 && some <= n && (some > 0 || how == finish::testsome), finding::request,
-                           fmt::format("outcount {} while {} operations are outstanding", some, n - done)))
-                return;
-            if (some == 0) sched_yield();
-            for (int i = 0; i < some; ++i) completed(indices[static_cast<std::size_t>(i)]);
-        }
-        break;
-    }
-    mpi.check(std::all_of(times.begin(), times.end(), [](int t) { return t == 1; }), finding::request,
-              "each request must be reported as completed exactly once");
-}
 
 } // namespace
 
@@ -247,7 +189,8 @@ ASSAY_TEST(coll, outstanding,
            over(axis_use{&finishes}, axis_use{&numbers}, plain_intra(), integers(), some_sizes()), thread_safe{}) {
     std::vector<MPI_Request> requests;
     auto operations = initiated(mpi, mpi.at(numbers), requests);
-    finish_all(mpi, mpi.at(finishes), requests);
+    auto const& how = mpi.at(finishes);
+    complete(mpi, how.call, requests, {.ignore = true, .last_first = how.last_first});
     judge_all(mpi, operations, requests);
 }
 

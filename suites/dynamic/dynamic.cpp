@@ -67,8 +67,9 @@ void talk(test_run& mpi, MPI_Comm link, membership const& here) {
                                here.rank, here.size, here.remote_size)))
         return; // there may be nobody to talk to
     using namespace p2p;
-    exchange(across, all_to_all(across),
-             {{send_mode::kind::standard, send_mode::start::nonblocking}, receive_way::irecv, completion_way::waitall});
+    exchange(
+        across, all_to_all(across),
+        {{send_mode::kind::standard, send_mode::start::nonblocking}, receive_way::irecv, completion_by("waitall")});
     for (int tag : across.used_tags()) {
         int flag = 0;
         mpi.ok(MPI_Iprobe(MPI_ANY_SOURCE, tag, link, &flag, MPI_STATUS_IGNORE));

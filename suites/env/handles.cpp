@@ -1,8 +1,9 @@
 // Handles and arrays of arguments (MPI-5.0 sections 2.5.1 and 2.5.2).
-#include "framework/mpi/run.hpp"
+#include "suites/common/completion.hpp"
 
 #include <array>
 #include <fmt/format.h>
+#include <optional>
 
 using namespace assay;
 
@@ -264,14 +265,15 @@ ASSAY_TEST(env, freed_while_needed, requirements{"terms.handle.pending_after_fre
 }
 
 namespace {
-enum class lists { waitall, testall, waitsome, testsome, waitany, testany, startall };
-axis<lists> const list_calls("call", {{{"waitall", "MPI_Waitall"}, lists::waitall},
-                                      {{"testall", "MPI_Testall"}, lists::testall},
-                                      {{"waitsome", "MPI_Waitsome"}, lists::waitsome},
-                                      {{"testsome", "MPI_Testsome"}, lists::testsome},
-                                      {{"waitany", "MPI_Waitany"}, lists::waitany},
-                                      {{"testany", "MPI_Testany"}, lists::testany},
-                                      {{"startall", "MPI_Startall"}, lists::startall}});
+// A call that is handed a list of requests; nullopt: MPI_Startall.
+axis<std::optional<completion_call>> const list_calls("call", [] {
+    std::vector<axis<std::optional<completion_call>>::entry> all;
+    add_completion_calls<std::optional<completion_call>>(all, completion_calls(),
+                                                         [](auto const& call) { return call; });
+    std::erase_if(all, [](auto const& entry) { return entry.value->single(); });
+    all.push_back({{"startall", "MPI_Startall"}, std::nullopt});
+    return all;
+}());
 } // namespace
 
 // Arrays of five persistent receives from oneself, of which the call is told about the first two.
@@ -279,59 +281,25 @@ ASSAY_TEST(env, array_length, requirements{"terms.arrays.length"}, over(axis_use
     constexpr int told = 2, there = 5;
     std::array<int, there> in{};
     std::array<MPI_Request, there> requests, sends;
-    std::array<MPI_Status, there> statuses;
-    std::array<int, there> indices;
     requests.fill(MPI_REQUEST_NULL);
     sends.fill(MPI_REQUEST_NULL);
-    statuses.fill(poisoned_status());
-    indices.fill(-7);
-    auto const poison = poisoned_status();
     for (int i = 0; i < there; ++i)
         mpi.ok(MPI_Recv_init(&in[static_cast<std::size_t>(i)], 1, MPI_INT, 0, mpi.tag(i), MPI_COMM_SELF,
                              &requests[static_cast<std::size_t>(i)]));
     auto const before = requests;
-    auto const w = mpi.at(list_calls);
-    mpi.ok(MPI_Startall(w == lists::startall ? told : there, requests.data()));
+    auto const& call = mpi.at(list_calls);
+    mpi.ok(MPI_Startall(call ? there : told, requests.data()));
     int const out = 77;
     // What was not started stays inactive: its message waits for the receive that is started below.
     for (int i = 0; i < there; ++i)
         mpi.ok(MPI_Isend(&out, 1, MPI_INT, 0, mpi.tag(i), MPI_COMM_SELF, &sends[static_cast<std::size_t>(i)]));
-    int flag = 1, index = -7, outcount = -7, done = 0;
-    bool fine = true;
-    while (done < told && fine) {
-        switch (w) {
-        case lists::startall:
-        case lists::waitall: fine = mpi.ok(MPI_Waitall(told, requests.data(), statuses.data())), done = told; break;
-        case lists::testall:
-            fine = mpi.ok(MPI_Testall(told, requests.data(), &flag, statuses.data()));
-            done = flag != 0 ? told : 0;
-            break;
-        case lists::waitsome:
-            fine = mpi.ok(MPI_Waitsome(told, requests.data(), &outcount, indices.data(), statuses.data()));
-            done = outcount > 0 ? done + outcount : told;
-            break;
-        case lists::testsome:
-            fine = mpi.ok(MPI_Testsome(told, requests.data(), &outcount, indices.data(), statuses.data()));
-            done = outcount >= 0 ? done + outcount : told;
-            break;
-        case lists::waitany: fine = mpi.ok(MPI_Waitany(told, requests.data(), &index, statuses.data())), ++done; break;
-        case lists::testany:
-            fine = mpi.ok(MPI_Testany(told, requests.data(), &index, &flag, statuses.data()));
-            done += flag != 0 ? 1 : 0;
-            break;
-        }
-        if (index >= told)
-            mpi.check(false, finding::request,
-                      fmt::format("index {} of a completed request; the call was told of {}", index, told));
-    }
+    // That nothing is written after what belongs to the first two is seen by `complete`.
+    complete(mpi, call ? callable(*call) : completion_by("waitall"), std::span(requests).first(told),
+             {.persistent = std::vector<bool>(told, true)});
     for (std::size_t i = told; i < there; ++i) {
-        mpi.check(statuses[i].MPI_SOURCE == poison.MPI_SOURCE && statuses[i].MPI_TAG == poison.MPI_TAG &&
-                      statuses[i].MPI_ERROR == poison.MPI_ERROR && indices[i] == -7,
-                  finding::guard,
-                  fmt::format("entry {} of the statuses or indices was written; the call was told of {}", i, told));
         mpi.check(requests[i] == before[i], finding::request,
                   fmt::format("request {} was changed; the call was told of {}", i, told));
-        if (w == lists::startall) {
+        if (!call) {
             mpi.check(in[i] == 0, finding::data,
                       fmt::format("receive {} was started by MPI_Startall with a count of {}", i, told));
             mpi.ok(MPI_Start(&requests[i]));

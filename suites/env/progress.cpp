@@ -1,7 +1,7 @@
 // Progress (MPI-5.0 section 2.9): while a process is blocked in an MPI procedure, or repeats a test, its other operations
 // go on. Rank 0 starts an operation and then occupies itself with something else; rank 1 completes the operation first and
 // only then does its part of the something else.
-#include "framework/mpi/run.hpp"
+#include "suites/common/completion.hpp"
 
 #include <array>
 #include <fmt/format.h>
@@ -16,29 +16,34 @@ axis<started> const operations("started", {{{"isend", "a long MPI_Isend"}, start
                                            {{"bsend", "a long MPI_Bsend"}, started::bsend},
                                            {{"irecv", "MPI_Irecv of a long message"}, started::irecv},
                                            {{"ssend_init", "MPI_Start of MPI_Ssend_init"}, started::ssend_init}});
-enum class busy { recv, wait, waitany, ssend, probe, mprobe, barrier, bcast, test, testsome, iprobe, get_status };
-axis<busy> const occupations("meanwhile", {{{"recv", "MPI_Recv"}, busy::recv},
-                                           {{"wait", "MPI_Wait of another request"}, busy::wait},
-                                           {{"waitany", "MPI_Waitany of others"}, busy::waitany},
-                                           {{"ssend", "MPI_Ssend"}, busy::ssend},
-                                           {{"probe", "MPI_Probe"}, busy::probe},
-                                           {{"mprobe", "MPI_Mprobe"}, busy::mprobe},
-                                           {{"barrier", "MPI_Barrier"}, busy::barrier},
-                                           {{"bcast", "MPI_Bcast from rank 1"}, busy::bcast},
-                                           {{"test", "MPI_Test of another request, repeated"}, busy::test},
-                                           {{"testsome", "MPI_Testsome, repeated"}, busy::testsome},
-                                           {{"iprobe", "MPI_Iprobe, repeated"}, busy::iprobe},
-                                           {{"get_status", "MPI_Request_get_status, repeated"}, busy::get_status}});
+// What rank 0 is in: a call, or one that completes another request, or looks at it again and again.
+enum class busy { recv, ssend, probe, mprobe, barrier, bcast, iprobe, completion };
+struct occupation {
+    busy with;
+    completion_call call = {};
+};
+axis<occupation> const occupations("meanwhile", [] {
+    std::vector<axis<occupation>::entry> all{{{"recv", "MPI_Recv"}, {busy::recv}},
+                                             {{"ssend", "MPI_Ssend"}, {busy::ssend}},
+                                             {{"probe", "MPI_Probe"}, {busy::probe}},
+                                             {{"mprobe", "MPI_Mprobe"}, {busy::mprobe}},
+                                             {{"barrier", "MPI_Barrier"}, {busy::barrier}},
+                                             {{"bcast", "MPI_Bcast from rank 1"}, {busy::bcast}},
+                                             {{"iprobe", "MPI_Iprobe, repeated"}, {busy::iprobe}}};
+    add_completion_calls<occupation>(all, completion_calls(), [](completion_call const& call) {
+        return occupation{busy::completion, call};
+    });
+    return all;
+}());
 constexpr int length = 300000; // ints: more than any library keeps for a receiver that is not ready
 constexpr int token = 4711;
 
 // Rank 0: returns only after rank 1 has done its part. Rank 1: its part.
-void occupy(test_run& mpi, busy how) {
+void occupy(test_run& mpi, occupation const& in) {
+    auto const how = in.with;
     bool const waits = mpi.rank == 0;
     int got = waits ? -7 : token;
-    int flag = 0, index = -7, count = 0;
-    MPI_Request request = MPI_REQUEST_NULL;
-    auto const posted = [&] { mpi.ok(MPI_Irecv(&got, 1, MPI_INT, 1, mpi.tag(1), mpi.comm, &request)); };
+    int flag = 0;
     if (how == busy::barrier) {
         mpi.ok(MPI_Barrier(mpi.comm));
         return;
@@ -51,14 +56,12 @@ void occupy(test_run& mpi, busy how) {
     } else {
         switch (how) {
         case busy::recv: mpi.ok(MPI_Recv(&got, 1, MPI_INT, 1, mpi.tag(1), mpi.comm, MPI_STATUS_IGNORE)); break;
-        case busy::wait:
-            posted();
-            mpi.ok(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        case busy::completion: {
+            MPI_Request request = MPI_REQUEST_NULL;
+            mpi.ok(MPI_Irecv(&got, 1, MPI_INT, 1, mpi.tag(1), mpi.comm, &request));
+            complete(mpi, in.call, {&request, 1}, {.ignore = true});
             break;
-        case busy::waitany:
-            posted();
-            mpi.ok(MPI_Waitany(1, &request, &index, MPI_STATUS_IGNORE));
-            break;
+        }
         case busy::ssend:
             got = token;
             mpi.ok(MPI_Ssend(&got, 1, MPI_INT, 1, mpi.tag(1), mpi.comm));
@@ -73,22 +76,9 @@ void occupy(test_run& mpi, busy how) {
             mpi.ok(MPI_Mrecv(&got, 1, MPI_INT, &message, MPI_STATUS_IGNORE));
             break;
         }
-        case busy::test:
-            posted();
-            while (flag == 0 && mpi.ok(MPI_Test(&request, &flag, MPI_STATUS_IGNORE))) {}
-            break;
-        case busy::testsome:
-            posted();
-            while (count == 0 && mpi.ok(MPI_Testsome(1, &request, &count, &index, MPI_STATUSES_IGNORE))) {}
-            break;
         case busy::iprobe:
             while (flag == 0 && mpi.ok(MPI_Iprobe(1, mpi.tag(1), mpi.comm, &flag, MPI_STATUS_IGNORE))) {}
             mpi.ok(MPI_Recv(&got, 1, MPI_INT, 1, mpi.tag(1), mpi.comm, MPI_STATUS_IGNORE));
-            break;
-        case busy::get_status:
-            posted();
-            while (flag == 0 && mpi.ok(MPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE))) {}
-            mpi.ok(MPI_Wait(&request, MPI_STATUS_IGNORE));
             break;
         default: break;
         }
@@ -103,7 +93,8 @@ ASSAY_TEST(env, progress, requirements{"terms.progress.blocked", "terms.progress
            where(comm_axis(), [](job const& j, communicator const& c) { return smallest_size(c, j.np) > 1; }),
            thread_safe{}, uses_attached_buffer{}) {
     auto const what = mpi.at(operations);
-    auto const how = mpi.at(occupations);
+    auto const& in = mpi.at(occupations);
+    auto const how = in.with;
     std::vector<int> data(length, -7);
     auto const number = [](std::size_t i) { return static_cast<int>(i % 8191) - 100; };
     bool const receives = (what == started::irecv) == (mpi.rank == 0);
@@ -120,7 +111,7 @@ ASSAY_TEST(env, progress, requirements{"terms.progress.blocked", "terms.progress
     if (mpi.rank == 1) {
         if (receives) mpi.ok(MPI_Recv(data.data(), length, MPI_INT, 0, mpi.tag(), mpi.comm, MPI_STATUS_IGNORE));
         else mpi.ok(MPI_Ssend(data.data(), length, MPI_INT, 0, mpi.tag(), mpi.comm)); // returns when rank 0 receives
-        occupy(mpi, how);
+        occupy(mpi, in);
     } else {
         MPI_Request request = MPI_REQUEST_NULL;
         std::vector<unsigned char> space;
@@ -141,7 +132,7 @@ ASSAY_TEST(env, progress, requirements{"terms.progress.blocked", "terms.progress
             mpi.ok(MPI_Start(&request));
             break;
         }
-        occupy(mpi, how);
+        occupy(mpi, in);
         mpi.ok(MPI_Wait(&request, MPI_STATUS_IGNORE));
         if (what == started::ssend_init) mpi.ok(MPI_Request_free(&request));
         if (what == started::bsend) {

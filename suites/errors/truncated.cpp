@@ -3,7 +3,7 @@
 #include "suites/errors/object.hpp"
 
 #include "framework/process/erroneous.hpp"
-#include "suites/p2p/completion.hpp"
+#include "suites/common/completion.hpp"
 #include "suites/p2p/pair.hpp"
 
 #include <algorithm>
@@ -114,10 +114,10 @@ private:
     }
 
     void complete() {
-        auto const c = mpi_.at(completion_calls());
+        auto const& c = mpi_.at(completion_calls());
         constexpr int patience = 100000;
         for (int tries = 0; tries < patience; ++tries, let_others_run()) {
-            if (is_single(c)) {
+            if (c.single()) {
                 std::vector<MPI_Request> one{requests_[1]};
                 auto const a = ask(c, one);
                 requests_[1] = one[0];
@@ -125,15 +125,15 @@ private:
                 return judge_code(a.code);
             }
             auto const a = ask(c, requests_);
-            if (is_any(c)) {
+            if (c.any()) {
                 if (a.code == MPI_SUCCESS && (a.flag == 0 || a.index == 0)) continue;
                 if (a.code != MPI_SUCCESS)
                     mpi_.check(a.index == 1, finding::request,
                                fmt::format("the index is {}, but it is request 1 that failed", a.index));
                 return judge_code(a.code);
             }
-            if (is_all(c) && a.code == MPI_SUCCESS && a.flag == 0) continue;
-            if (!is_all(c) && a.code == MPI_SUCCESS && a.outcount >= 0) {
+            if (c.all() && a.code == MPI_SUCCESS && a.flag == 0) continue;
+            if (!c.all() && a.code == MPI_SUCCESS && a.outcount >= 0) {
                 // Without an error only the good one may be there.
                 auto const named = a.finished();
                 if (std::find(named.begin(), named.end(), 1) == named.end()) continue;
@@ -210,9 +210,9 @@ ASSAY_TEST(errors, truncated,
                         "p2p.completion.err_in_status", "p2p.completion.single_error", "p2p.recv.truncated",
                         "p2p.recv.truncated_memory", "p2p.persistent.failed", "p2p.recv.truncated_class",
                         "errors.raised.goes_on"},
-           over(axis_use{&receives}, axis_use{&handlers},
-                only(completion_calls(), [](call c) { return !only_looks(c); }), communicators::few()),
-           where(receives, completion_calls(), [](receive r, call c) { return !blocks(r) || c == call::wait; }),
+           over(axis_use{&receives}, axis_use{&handlers}, calls_that_complete(), communicators::few()),
+           where(receives, completion_calls(),
+                 [](receive r, completion_call const& c) { return !blocks(r) || (c.single() && c.waits); }),
            note{"three ints are sent where one is received, and another message that fits"}) {
     auto const p = pair_of(mpi);
     MPI_Comm comm = MPI_COMM_NULL;

@@ -1,7 +1,7 @@
 // Generalized requests (MPI-5.0 section 13.2): operations of our own, with callbacks that MPI calls when their requests are
 // asked for, freed or cancelled. No message is sent, except where one completes together with such requests.
 #include "framework/check/logical.hpp"
-#include "suites/p2p/completion.hpp"
+#include "suites/common/completion.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,6 @@
 #include <thread>
 
 using namespace assay;
-using namespace assay::p2p;
 
 namespace {
 
@@ -53,9 +52,8 @@ int cancel(void* extra, int complete) {
     return mine.cancel_code;
 }
 
-axis<call> const& calls = completion_calls();
-bool completes(call c) { return !only_looks(c); }
-bool completes_of_list(call c) { return completes(c) && !is_single(c); }
+axis<completion_call> const& calls = completion_calls();
+bool completes_of_list(completion_call const& c) { return c.completes && !c.single(); }
 
 axis<int> const numbers("requests", {{{"1", "one generalized request"}, 1}, {{"3", "three at once"}, 3}});
 axis<bool> const status_given("status", {{{"given", ""}, true}, {{"ignored", ""}, false}});
@@ -127,14 +125,14 @@ int class_of(int code) {
 ASSAY_TEST(external, generalized_complete,
            requirements{"grequest.complete", "grequest.query.status", "grequest.query.when", "grequest.query.ignored",
                         "grequest.free.when", "grequest.extra_state"},
-           over(only(calls, completes), axis_use{&numbers}, axis_use{&status_given}),
-           where(calls, numbers, [](call c, int n) { return !is_single(c) || n == 1; })) {
-    auto const c = mpi.at(calls);
+           over(calls_that_complete(), axis_use{&numbers}, axis_use{&status_given}),
+           where(calls, numbers, [](completion_call const& c, int n) { return !c.single() || n == 1; })) {
+    auto const& c = mpi.at(calls);
     bool const given = mpi.at(status_given);
     operations mine(mpi, static_cast<std::size_t>(mpi.at(numbers)));
     if (!mine.start()) return;
     auto const n = mine.all.size();
-    if (!waits(c)) {
+    if (!c.waits) {
         auto const early = ask(c, mine.requests, !given);
         mpi.ok(early.code);
         mpi.check(early.finished().empty(), finding::request,
@@ -158,38 +156,18 @@ ASSAY_TEST(external, generalized_complete,
             mine.called(i, round, 0, 0, "after MPI_Request_get_status");
             if (given) mine.given(i, status, "MPI_Request_get_status");
         }
-    std::vector<int> finished;
-    while (finished.size() < n) {
-        auto const now = ask(c, mine.requests, !given);
-        if (!mpi.ok(now.code)) return;
-        auto const completed = now.finished();
-        if (completed.empty()) {
-            mpi.check(false, finding::request, "the call completes none although all operations are complete");
-            return;
-        }
-        for (std::size_t k = 0; k < completed.size(); ++k) {
-            auto const index = completed[k];
-            if (!mpi.check(index >= 0 && index < static_cast<int>(n), finding::request,
-                           fmt::format("index {} of a completed request; there are {}", index, n)))
-                return;
-            if (given) mine.given(static_cast<std::size_t>(index), now.statuses[k], "the completing call");
-            finished.push_back(index);
-        }
-    }
-    std::sort(finished.begin(), finished.end());
+    auto const statuses = complete(mpi, c, mine.requests, {.ignore = !given, .over = true});
     for (std::size_t i = 0; i < n; ++i) {
-        mpi.check(finished[i] == static_cast<int>(i), finding::request,
-                  fmt::format("each request must be completed once; request {} was not, or another was twice", i));
-        mpi.check_null(mine.requests[i]);
+        if (given) mine.given(i, statuses[i], "the completing call");
         mine.called(i, 3, 1, 0, "after the completing call");
     }
     mine.in_order();
 }
 
 ASSAY_TEST(external, generalized_some, requirements{"grequest.complete", "grequest.query.when", "grequest.free.when"},
-           over(only(calls, [](call c) { return completes_of_list(c) && c != call::waitall; })),
+           over(only(calls, [](completion_call const& c) { return completes_of_list(c) && !(c.all() && c.waits); })),
            note{"of three generalized requests the one in the middle is complete"}) {
-    auto const c = mpi.at(calls);
+    auto const& c = mpi.at(calls);
     operations mine(mpi, 3);
     if (!mine.start()) return;
     mpi.ok(MPI_Grequest_complete(mine.requests[1]));
@@ -198,7 +176,7 @@ ASSAY_TEST(external, generalized_some, requirements{"grequest.complete", "greque
     auto const now = ask(c, mine.requests);
     mpi.ok(now.code);
     auto const completed = now.finished();
-    bool const some = c != call::testall;
+    bool const some = !c.all();
     mpi.check(completed == (some ? std::vector<int>{1} : std::vector<int>{}), finding::request,
               some ? "the call must complete the request with index 1 and no other"
                    : "MPI_Testall must give false: two operations are not complete");
@@ -286,15 +264,16 @@ static int class_of_callbacks() {
 }
 
 ASSAY_TEST(external, generalized_errors, requirements{"grequest.error.returned"},
-           over(only(calls, [](call c) { return completes(c) && (is_single(c) || is_any(c)); }), axis_use{&numbers}),
-           where(calls, numbers, [](call c, int n) { return is_single(c) == (n == 1); })) {
+           over(only(calls, [](completion_call const& c) { return c.completes && (c.single() || c.any()); }),
+                axis_use{&numbers}),
+           where(calls, numbers, [](completion_call const& c, int n) { return c.single() == (n == 1); })) {
     int const own_class = class_of_callbacks();
     auto const same = [&](int code, char const* of, char const* by) {
         mpi.check(class_of(code) == own_class, finding::return_,
                   fmt::format("{} must return the code that {} returned, of class {}; it returns {} of class {}", by,
                               of, own_class, code, class_of(code)));
     };
-    auto const c = mpi.at(calls);
+    auto const& c = mpi.at(calls);
     operations mine(mpi, static_cast<std::size_t>(mpi.at(numbers)));
     if (!mine.start()) return;
     auto const n = mine.all.size(), bad = n - 1;
@@ -336,21 +315,7 @@ ASSAY_TEST(external, generalized_mixed, requirements{"grequest.mixed", "grequest
     mpi.ok(MPI_Irecv(&got, 1, MPI_INT, left, mpi.tag(), mpi.comm, requests.data()));
     mpi.ok(MPI_Isend(&sent, 1, MPI_INT, right, mpi.tag(), mpi.comm, &requests[2]));
     mpi.ok(MPI_Grequest_complete(requests[1]));
-    std::array<MPI_Status, 3> of_request;
-    of_request.fill(poisoned_status());
-    for (int done = 0; done < 3;) {
-        auto const now = ask(mpi.at(calls), requests);
-        if (!mpi.ok(now.code)) return;
-        auto const completed = now.finished();
-        for (std::size_t k = 0; k < completed.size(); ++k) {
-            if (!mpi.check(completed[k] >= 0 && completed[k] < 3, finding::request,
-                           fmt::format("index {} of a completed request; there are 3", completed[k])))
-                return;
-            of_request[static_cast<std::size_t>(completed[k])] = now.statuses[k];
-            ++done;
-        }
-    }
-    for (auto request : requests) mpi.check_null(request);
+    auto const of_request = complete(mpi, mpi.at(calls), requests);
     mpi.expect(of_request[0]).source(left).tag(mpi.tag());
     mine.given(0, of_request[1], "the completing call");
     mine.called(0, 1, 1, 0, "after the completing call");
@@ -359,7 +324,8 @@ ASSAY_TEST(external, generalized_mixed, requirements{"grequest.mixed", "grequest
               fmt::format("the message from the left holds {}, expected {}", got, 1000 + left));
 }
 
-ASSAY_TEST(external, generalized_thread, requirements{"grequest.thread"}, over(only(calls, waits)), own_threads{2},
+ASSAY_TEST(external, generalized_thread, requirements{"grequest.thread"},
+           over(only(calls, [](completion_call const& c) { return c.waits; })), own_threads{2},
            note{"one thread waits, another calls MPI_Grequest_complete"}) {
     operations mine(mpi, 1);
     if (!mine.start()) return;
@@ -386,7 +352,7 @@ ASSAY_TEST(external, generalized_thread, requirements{"grequest.thread"}, over(o
 }
 
 ASSAY_TEST(external, generalized_error_in_status, requirements{"grequest.error.in_status"},
-           over(only(calls, [](call c) { return completes_of_list(c) && !is_any(c); })),
+           over(only(calls, [](completion_call const& c) { return completes_of_list(c) && !c.any(); })),
            note{"free_fn of one of three requests fails"}) {
     constexpr std::size_t n = 3, bad = 1;
     int const own_class = class_of_callbacks();
@@ -394,13 +360,13 @@ ASSAY_TEST(external, generalized_error_in_status, requirements{"grequest.error.i
     if (!mine.start()) return;
     for (auto request : mine.requests) mpi.ok(MPI_Grequest_complete(request));
     mine.all[bad].free_code = own_class;
-    auto const c = mpi.at(calls);
+    auto const& c = mpi.at(calls);
     auto const now = ask(c, mine.requests);
     mpi.check(class_of(now.code) == MPI_ERR_IN_STATUS, finding::return_,
               fmt::format("the call returns {} of class {}, expected MPI_ERR_IN_STATUS", now.code, class_of(now.code)));
     if (class_of(now.code) != MPI_ERR_IN_STATUS) return;
     // With an error the statuses of all are set, whatever flag says.
-    auto const completed = is_all(c) ? std::vector<int>{0, 1, 2} : now.finished();
+    auto const completed = c.all() ? std::vector<int>{0, 1, 2} : now.finished();
     for (std::size_t k = 0; k < completed.size(); ++k) {
         auto const error = now.statuses[k].MPI_ERROR;
         bool const failed = completed[k] == static_cast<int>(bad);

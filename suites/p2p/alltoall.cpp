@@ -45,6 +45,6 @@ ASSAY_TEST(p2p, ring_cartesian, requirements{"p2p.send.data", "topology.cart_shi
         pattern shift{{sources[2 * dimension + 1]}, {sources[2 * dimension]}};
         std::erase(shift.to, -1);
         std::erase(shift.from, -1);
-        exchange(mpi, shift, {mpi.at(modes()), receive_way::irecv, completion_way::wait});
+        exchange(mpi, shift, {mpi.at(modes()), receive_way::irecv, completion_by("wait")});
     }
 }

@@ -1,8 +1,7 @@
 // Who may set the error field of a status (MPI-5.0 sections 3.2.5 and 3.7.3). It is poisoned before each call.
-#include "suites/p2p/completion.hpp"
+#include "suites/common/completion.hpp"
 #include "suites/p2p/pair.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
 
 using namespace assay;
@@ -65,8 +64,8 @@ ASSAY_TEST(p2p, error_field, requirements{"p2p.status.error_field"}, over(axis_u
 
 // Two receives by each call that completes requests, without an error.
 ASSAY_TEST(p2p, error_field_completed, requirements{"p2p.status.error_field", "p2p.status.error_field_single"},
-           over(only(completion_calls(), [](call c) { return !only_looks(c); }), communicators::few())) {
-    auto const c = mpi.at(completion_calls());
+           over(calls_that_complete(), communicators::few())) {
+    auto const& c = mpi.at(completion_calls());
     auto const p = pair_of(mpi);
     if (p.idle) return;
     std::vector<MPI_Request> requests(2, MPI_REQUEST_NULL), sends(2, MPI_REQUEST_NULL);
@@ -80,20 +79,10 @@ ASSAY_TEST(p2p, error_field_completed, requirements{"p2p.status.error_field", "p
         auto const u = static_cast<std::size_t>(i);
         mpi.ok(MPI_Isend(out[u].data(), 4, MPI_INT, p.to, mpi.tag(i), mpi.comm, &sends[u]));
     }
-    bool const single = is_single(c) || is_any(c);
-    until([&] {
-        // A call for one request is asked about the first that is not complete.
-        bool const second = is_single(c) && requests[0] == MPI_REQUEST_NULL;
-        auto const some = is_single(c) ? std::span(requests).subspan(second ? 1 : 0, 1) : std::span(requests);
-        auto const a = ask(c, some);
-        if (!mpi.ok(a.code)) return true;
-        auto const complete = a.finished().size();
-        for (std::size_t i = 0; i < std::min(complete, a.statuses.size()); ++i)
-            mpi.expect(a.statuses[i])
-                .error_untouched(single ? requirement("p2p.status.error_field_single")
-                                        : requirement("p2p.status.error_field"));
-        return std::all_of(requests.begin(), requests.end(), [](MPI_Request r) { return r == MPI_REQUEST_NULL; });
-    });
+    bool const one_status = c.single() || c.any();
+    for (auto const& status : complete(mpi, c, requests))
+        mpi.expect(status).error_untouched(one_status ? requirement("p2p.status.error_field_single")
+                                                      : requirement("p2p.status.error_field"));
     for (int i : {0, 1})
         expect_message(mpi, in[static_cast<std::size_t>(i)], mpi.key_from(p.from, i), 4, fmt::format("receive {}", i));
     mpi.ok(MPI_Waitall(2, sends.data(), MPI_STATUSES_IGNORE));

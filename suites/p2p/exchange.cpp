@@ -1,8 +1,9 @@
 #include "suites/p2p/exchange.hpp"
 
+#include "suites/common/polling.hpp"
+
 #include <fmt/format.h>
 #include <map>
-#include <sched.h>
 
 namespace assay::p2p {
 
@@ -42,19 +43,6 @@ axis<receive_way> const& receives() {
 }
 
 bool posted_before_send(receive_way way) { return way == receive_way::irecv || way == receive_way::recv_init; }
-
-axis<completion_way> const& completions() {
-    using way = completion_way;
-    static axis<way> const axis("completion", {{{"wait", "MPI_Wait one by one"}, way::wait},
-                                               {{"waitall", "MPI_Waitall"}, way::waitall},
-                                               {{"waitany", "MPI_Waitany until none is left"}, way::waitany},
-                                               {{"waitsome", "MPI_Waitsome until none is left"}, way::waitsome},
-                                               {{"test", "MPI_Test in turn"}, way::test},
-                                               {{"testall", "MPI_Testall"}, way::testall},
-                                               {{"testany", "MPI_Testany until none is left"}, way::testany},
-                                               {{"testsome", "MPI_Testsome until none is left"}, way::testsome}});
-    return axis;
-}
 
 axis<wildcard> const& wildcard_axis() {
     static axis<wildcard> const axis(
@@ -109,8 +97,8 @@ constraint sensible_receive() {
 }
 
 constraint sensible_completion() {
-    return where(modes(), receives(), completions(), [](send_mode const& m, receive_way r, completion_way c) {
-        return m.start != start::blocking || posted_before_send(r) || c == completion_way::wait;
+    return where(modes(), receives(), completions(), [](send_mode const& m, receive_way r, completion_call const& c) {
+        return m.start != start::blocking || posted_before_send(r) || (c.single() && c.waits);
     });
 }
 
@@ -124,91 +112,6 @@ constraint blocking_needs_two() {
 constraint blocking_needs_post() {
     return where(modes(), receives(),
                  [](send_mode const& m, receive_way r) { return !m.may_block() || posted_before_send(r); });
-}
-
-void complete(test_run& mpi, std::vector<MPI_Request>& requests, std::vector<MPI_Status>& statuses, completion_way way,
-              std::vector<bool> const& persistent) {
-    auto const n = static_cast<int>(requests.size());
-    std::vector<bool> done(requests.size(), false);
-    std::vector<int> indices(requests.size() + 1, -7);
-    std::vector<MPI_Status> some(requests.size() + 1, poisoned_status());
-    std::size_t left = requests.size();
-    auto const finish = [&](int index, MPI_Status const* status) {
-        if (!mpi.check(index >= 0 && index < n && !done[static_cast<std::size_t>(index)], finding::request,
-                       fmt::format("a completion call named request {} of {}, which was not active", index, n)))
-            return false;
-        auto const i = static_cast<std::size_t>(index);
-        done[i] = true;
-        --left;
-        if (status != nullptr) statuses[i] = *status;
-        return true;
-    };
-    switch (way) {
-    case completion_way::wait:
-        for (int i = 0; i < n; ++i) {
-            mpi.ok(MPI_Wait(&requests[static_cast<std::size_t>(i)], &statuses[static_cast<std::size_t>(i)]));
-            finish(i, nullptr);
-        }
-        break;
-    case completion_way::waitall: mpi.ok(MPI_Waitall(n, requests.data(), statuses.data())); break;
-    case completion_way::testall:
-        for (int flag = 0; flag == 0;) {
-            if (!mpi.ok(MPI_Testall(n, requests.data(), &flag, statuses.data()))) break;
-            if (flag == 0) sched_yield();
-        }
-        break;
-    case completion_way::test:
-        while (left > 0)
-            for (int i = 0; i < n; ++i) {
-                if (done[static_cast<std::size_t>(i)]) continue;
-                int flag = 0;
-                auto status = poisoned_status();
-                bool const fine = mpi.ok(MPI_Test(&requests[static_cast<std::size_t>(i)], &flag, &status));
-                if (flag != 0 || !fine) finish(i, &status);
-                else sched_yield();
-            }
-        break;
-    case completion_way::waitany:
-        while (left > 0) {
-            int index = -7;
-            auto status = poisoned_status();
-            if (!mpi.ok(MPI_Waitany(n, requests.data(), &index, &status)) || !finish(index, &status)) break;
-        }
-        break;
-    case completion_way::testany:
-        while (left > 0) {
-            int index = -7, flag = 0;
-            auto status = poisoned_status();
-            if (!mpi.ok(MPI_Testany(n, requests.data(), &index, &flag, &status))) break;
-            if (flag == 0) sched_yield();
-            else if (!finish(index, &status)) break;
-        }
-        break;
-    case completion_way::waitsome:
-    case completion_way::testsome:
-        while (left > 0) {
-            int count = -7;
-            int const code = way == completion_way::waitsome
-                                 ? MPI_Waitsome(n, requests.data(), &count, indices.data(), some.data())
-                                 : MPI_Testsome(n, requests.data(), &count, indices.data(), some.data());
-            if (!mpi.ok(code)) break;
-            bool fine = mpi.check(count >= (way == completion_way::waitsome ? 1 : 0) && count <= static_cast<int>(left),
-                                  finding::request, fmt::format("outcount is {} with {} requests active", count, left));
-            for (int i = 0; fine && i < count; ++i)
-                fine = finish(indices[static_cast<std::size_t>(i)], &some[static_cast<std::size_t>(i)]);
-            if (!fine) break;
-            if (count == 0) sched_yield();
-        }
-        break;
-    }
-    // Whatever was named wrongly: nothing may stay active, or the buffers could not be looked at.
-    if (way != completion_way::waitall && way != completion_way::testall && left > 0)
-        MPI_Waitall(n, requests.data(), MPI_STATUSES_IGNORE);
-    for (std::size_t i = 0; i < requests.size(); ++i)
-        if (!persistent[i]) mpi.check_null(requests[i]);
-        else
-            mpi.check(requests[i] != MPI_REQUEST_NULL, finding::request,
-                      "a persistent request must stay when it completes");
 }
 
 namespace {
@@ -398,11 +301,12 @@ private:
         switch (how_.receive) {
         case receive_way::probe: mpi_.ok(MPI_Probe(from_rank, tag, mpi_.comm, &seen)); break;
         case receive_way::iprobe:
-            while (mpi_.ok(MPI_Iprobe(from_rank, tag, mpi_.comm, &flag, &seen)) && flag == 0) sched_yield();
+            while (mpi_.ok(MPI_Iprobe(from_rank, tag, mpi_.comm, &flag, &seen)) && flag == 0) let_others_run();
             break;
         case receive_way::mprobe: mpi_.ok(MPI_Mprobe(from_rank, tag, mpi_.comm, &message, &seen)); break;
         case receive_way::improbe:
-            while (mpi_.ok(MPI_Improbe(from_rank, tag, mpi_.comm, &flag, &message, &seen)) && flag == 0) sched_yield();
+            while (mpi_.ok(MPI_Improbe(from_rank, tag, mpi_.comm, &flag, &message, &seen)) && flag == 0)
+                let_others_run();
             break;
         default: break;
         }
@@ -452,8 +356,7 @@ private:
                 requests.push_back(request);
                 persistent.push_back(how_.mode.start == start::persistent);
             }
-        std::vector<MPI_Status> statuses(requests.size(), poisoned_status());
-        complete(mpi_, requests, statuses, how_.completion, persistent);
+        auto const statuses = complete(mpi_, how_.completion, requests, {.persistent = std::move(persistent)});
         std::size_t next = 0;
         if (posted)
             for (std::size_t i = 0; i < receive_.size(); ++i, ++next) {

@@ -1,6 +1,7 @@
 // One exchange of messages for all patterns: who sends to whom × how a send is made × how it is received × how requests
 // are completed. Tests of this folder are patterns; the rest are axes.
 #pragma once
+#include "suites/common/completion.hpp"
 #include "suites/common/described.hpp"
 
 #include <vector>
@@ -19,9 +20,6 @@ axis<send_mode> const& modes();
 enum class receive_way { irecv, recv, recv_init, probe, iprobe, mprobe, improbe };
 axis<receive_way> const& receives();
 bool posted_before_send(receive_way way); // irecv and recv_init: before the matching send starts
-
-enum class completion_way { wait, waitall, waitany, waitsome, test, testall, testany, testsome };
-axis<completion_way> const& completions();
 
 struct wildcard {
     bool source, tag;
@@ -43,7 +41,7 @@ pattern neighbours(test_run const& mpi); // the edges of the topology, by its de
 struct manner {
     send_mode mode;
     receive_way receive;
-    completion_way completion;
+    callable completion;
     wildcard any = {false, false};
     bool same_value = false; // every rank sends the same bytes
     // How the two ends describe the message; without them it is so many elements of the case's datatype on both.
@@ -60,9 +58,5 @@ constraint sensible_completion();
 // Blocking sends whose receives come later need a partner that receives first.
 constraint blocking_needs_two();  // patterns with an order of sending: at least two members
 constraint blocking_needs_post(); // patterns without
-
-// Waits for all requests in the given way. `statuses` (poisoned before) end in the order of the requests.
-void complete(test_run& mpi, std::vector<MPI_Request>& requests, std::vector<MPI_Status>& statuses, completion_way way,
-              std::vector<bool> const& persistent);
 
 } // namespace assay::p2p

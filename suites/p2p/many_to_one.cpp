@@ -15,5 +15,5 @@ ASSAY_TEST(p2p, many_to_one,
                  [](send_mode const& m, wildcard const& w) { return m.kind != send_mode::kind::ready || !w.tag; }),
            wildcards{}, thread_safe{}) {
     exchange(mpi, many_to_one(mpi, 3),
-             {mpi.at(modes()), mpi.at(receives()), completion_way::waitall, mpi.at(wildcard_axis())});
+             {mpi.at(modes()), mpi.at(receives()), completion_by("waitall"), mpi.at(wildcard_axis())});
 }

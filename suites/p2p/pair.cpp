@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <sched.h>
 
 namespace assay::p2p {
 
@@ -55,7 +54,5 @@ int class_of(int code) {
     MPI_Error_class(code, &c);
     return c;
 }
-
-void let_others_run() { sched_yield(); }
 
 } // namespace assay::p2p

@@ -2,6 +2,7 @@
 // every rank can compute, and words that say that somebody got to a certain point.
 #pragma once
 #include "framework/mpi/run.hpp"
+#include "suites/common/polling.hpp"
 
 #include <vector>
 
@@ -38,11 +39,6 @@ void expect_null_status(test_run& mpi, MPI_Status const& status,
 
 int class_of(int code); // MPI_Error_class
 
-// Repeats `attempt`, which returns whether it is done, and lets others run in between.
-void let_others_run();
-template <class Attempt> void until(Attempt attempt) {
-    while (!attempt()) let_others_run();
-}
 constexpr int polls = 50; // of what must not happen
 
 } // namespace assay::p2p

@@ -1,6 +1,7 @@
 // Partitioned messages (MPI-5.0 chapter 4): how partitions are made ready and asked for, different cuts on the two sides,
 // rounds, order of matching, null and inactive requests.
 #include "framework/check/logical.hpp"
+#include "suites/common/completion.hpp"
 #include "suites/p2p/pair.hpp"
 
 #include <algorithm>
@@ -304,65 +305,11 @@ axis<int> const numbers("number", {{{"2", "two partitions"}, 2},
                                    {{"65", "65"}, 65},
                                    {{"100", "a hundred"}, 100},
                                    {{"1000", "a thousand"}, 1000}});
-enum class ending { wait, test, waitall, testall, waitany, testany, waitsome, testsome };
-axis<ending> const endings("completion", {{{"wait", "MPI_Wait"}, ending::wait},
-                                          {{"test", "MPI_Test"}, ending::test},
-                                          {{"waitall", "MPI_Waitall"}, ending::waitall},
-                                          {{"testall", "MPI_Testall"}, ending::testall},
-                                          {{"waitany", "MPI_Waitany"}, ending::waitany},
-                                          {{"testany", "MPI_Testany"}, ending::testany},
-                                          {{"waitsome", "MPI_Waitsome"}, ending::waitsome},
-                                          {{"testsome", "MPI_Testsome"}, ending::testsome}});
-
-// Ends all requests in one of the ways; the list of a completed persistent request holds an inactive one.
-void end_all(test_run& mpi, ending how, std::vector<MPI_Request>& requests) {
-    auto const n = static_cast<int>(requests.size());
-    std::vector<int> indices(requests.size());
-    int flag = 0, index = 0, count = 0;
-    auto* const r = requests.data();
-    switch (how) {
-    case ending::wait:
-        for (auto& request : requests) mpi.ok(MPI_Wait(&request, MPI_STATUS_IGNORE));
-        break;
-    case ending::test:
-        for (auto& request : requests)
-            until([&] { return !mpi.ok(MPI_Test(&request, &flag, MPI_STATUS_IGNORE)) || flag != 0; });
-        break;
-    case ending::waitall: mpi.ok(MPI_Waitall(n, r, MPI_STATUSES_IGNORE)); break;
-    case ending::testall:
-        until([&] { return !mpi.ok(MPI_Testall(n, r, &flag, MPI_STATUSES_IGNORE)) || flag != 0; });
-        break;
-    case ending::waitany:
-    case ending::testany:
-    case ending::waitsome:
-    case ending::testsome: {
-        int done = 0;
-        until([&] {
-            int code = MPI_SUCCESS;
-            index = count = MPI_UNDEFINED;
-            flag = 1;
-            if (how == ending::waitany) code = MPI_Waitany(n, r, &index, MPI_STATUS_IGNORE);
-            if (how == ending::testany) code = MPI_Testany(n, r, &index, &flag, MPI_STATUS_IGNORE);
-            if (how == ending::waitsome) code = MPI_Waitsome(n, r, &count, indices.data(), MPI_STATUSES_IGNORE);
-            if (how == ending::testsome) code = MPI_Testsome(n, r, &count, indices.data(), MPI_STATUSES_IGNORE);
-            if (!mpi.ok(code)) return true;
-            bool const any = how == ending::waitany || how == ending::testany;
-            int const said = any ? index : count;
-            if (any && flag == 0) return false;
-            if (said == MPI_UNDEFINED) return true;
-            done += any ? 1 : said;
-            return false;
-        });
-        mpi.check(done == n, finding::request, fmt::format("{} of {} partitioned requests were named", done, n));
-        break;
-    }
-    }
-}
 } // namespace
 
 ASSAY_TEST(p2p, partitioned_both_ways,
            requirements{"partitioned.completion", "partitioned.tags", "partitioned.info", "partitioned.many"},
-           over(axis_use{&numbers}, axis_use{&endings}, communicators::few()), partitioned(),
+           over(axis_use{&numbers}, axis_use{&completions()}, communicators::few()), partitioned(),
            note{"two tags each way; the requests have an info object with a key that no library knows"},
            thread_safe{}) {
     auto const p = pair_of(mpi);
@@ -387,7 +334,8 @@ ASSAY_TEST(p2p, partitioned_both_ways,
     // Turn and turn about.
     for (int partition = 0; partition < n; ++partition)
         for (std::size_t u : {0u, 1u}) mpi.ok(MPI_Pready(partition, requests[u]));
-    end_all(mpi, mpi.at(endings), requests);
+    complete(mpi, mpi.at(completions()), requests,
+             {.persistent = std::vector<bool>(requests.size(), true), .ignore = true});
     // Whatever was said: what is active must not be freed.
     for (auto& request : requests) MPI_Wait(&request, MPI_STATUS_IGNORE);
     for (int k : {0, 1}) {

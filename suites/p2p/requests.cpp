@@ -1,6 +1,6 @@
 // What the completing and the asking procedures say of lists of null, inactive, pending and complete requests (MPI-5.0
 // sections 3.7.3, 3.7.5 and 3.7.6).
-#include "suites/p2p/completion.hpp"
+#include "suites/common/completion.hpp"
 
 #include "framework/check/logical.hpp"
 #include "framework/process/erroneous.hpp"
@@ -18,7 +18,10 @@ using namespace assay::p2p;
 
 namespace {
 
-axis<call> const& calls = completion_calls();
+axis<completion_call> const& calls = completion_calls();
+// Those that look at a list have tests of their own: MPI has them since version 4.1.
+auto const looks_at_lists = only(calls, [](completion_call const& c) { return c.looks_at_list(); });
+auto const other_calls = only(calls, [](completion_call const& c) { return !c.looks_at_list(); });
 
 enum class list { inactive, mixed, single };
 axis<list> const lists("list", {{{"inactive", "three requests that were never started"}, list::inactive},
@@ -62,7 +65,7 @@ constexpr std::size_t ints = 5;
 } // namespace
 
 static void nothing_active(test_run& mpi) {
-    auto const c = mpi.at(calls);
+    auto const& c = mpi.at(calls);
     auto const p = pair_of(mpi);
     if (p.idle) return;
     auto in = room(ints), out = message(mpi.key_to(p.to), ints);
@@ -74,15 +77,10 @@ static void nothing_active(test_run& mpi) {
     if (mpi.at(lists) == list::inactive)
         for (std::size_t i : {1u, 2u})
             mpi.ok(MPI_Recv_init(in.data(), ints, MPI_INT, p.from, mpi.tag(), mpi.comm, &requests[i]));
-    if (is_single(c)) {
-        std::vector<MPI_Request> one{receiving};
-        expect_nothing_active(mpi, ask(c, one), 1);
-        mpi.check(one[0] == receiving, finding::request, "the handle of an inactive request was changed");
-    } else {
-        auto asked = requests;
-        expect_nothing_active(mpi, ask(c, asked), requests.size());
-        mpi.check(asked == requests, finding::request, "the handles of inactive requests were changed");
-    }
+    auto const before = c.single() ? std::vector<MPI_Request>{receiving} : requests;
+    auto asked = before;
+    expect_nothing_active(mpi, ask(c, asked));
+    mpi.check(asked == before, finding::request, "the handle of an inactive request was changed");
     // It did no harm: the requests can be started.
     std::array<MPI_Request, 2> both{receiving, sending};
     std::array<MPI_Status, 2> statuses{poisoned_status(), poisoned_status()};
@@ -97,19 +95,16 @@ static void nothing_active(test_run& mpi) {
 
 ASSAY_TEST(p2p, requests_inactive,
            requirements{"p2p.inactive.empty_status", "p2p.inactive.undefined_index", "p2p.inactive.stays"},
-           over(only(calls, since_31), axis_use{&lists}, communicators::few()), thread_safe{}) {
+           over(other_calls, axis_use{&lists}, communicators::few()), thread_safe{}) {
     nothing_active(mpi);
 }
 ASSAY_TEST(p2p, get_status_inactive, requirements{"p2p.get_status.inactive"},
-           over(only(calls, since_41), axis_use{&lists}, communicators::few()),
-           needs_procedures({"MPI_Request_get_status_any", "MPI_Request_get_status_all",
-                             "MPI_Request_get_status_some"}),
-           thread_safe{}) {
+           over(looks_at_lists, axis_use{&lists}, communicators::few()), thread_safe{}) {
     nothing_active(mpi);
 }
 
 static void mixed_list(test_run& mpi) {
-    auto const c = mpi.at(calls);
+    auto const& c = mpi.at(calls);
     auto const k = mpi.at(kinds);
     auto const p = pair_of(mpi);
     if (p.idle) return;
@@ -135,17 +130,17 @@ static void mixed_list(test_run& mpi) {
                        ints + static_cast<std::size_t>(i), fmt::format("request {}", index));
     };
     auto const before = requests;
-    if (is_single(c)) {
+    if (c.single()) {
         for (int index : {2, 4}) {
             std::vector<MPI_Request> one{requests[static_cast<std::size_t>(index)]};
-            answer a;
+            answer a(c);
             // A request that was only looked at says the same again, and is then completed like any other.
-            for (int times = only_looks(c) ? 2 : 1; times > 0; --times) {
-                until([&] { return (a = ask(c, one)).flag != 0 || a.code != MPI_SUCCESS; });
+            for (int times = !c.completes ? 2 : 1; times > 0; --times) {
+                until([&] { return (a = ask(c, one)).complete() || a.code != MPI_SUCCESS; });
                 mpi.ok(a.code);
                 expect_received(index, a.statuses[0]);
             }
-            if (only_looks(c)) {
+            if (!c.completes) {
                 mpi.check(one[0] == before[static_cast<std::size_t>(index)], finding::request,
                           "MPI_Request_get_status changed the handle");
                 auto status = poisoned_status();
@@ -154,10 +149,10 @@ static void mixed_list(test_run& mpi) {
             }
             requests[static_cast<std::size_t>(index)] = one[0];
         }
-    } else if (is_all(c)) {
-        answer a;
-        for (int times = only_looks(c) ? 2 : 1; times > 0; --times) {
-            until([&] { return (a = ask(c, requests)).flag != 0 || a.code != MPI_SUCCESS; });
+    } else if (c.all()) {
+        answer a(c);
+        for (int times = !c.completes ? 2 : 1; times > 0; --times) {
+            until([&] { return (a = ask(c, requests)).complete() || a.code != MPI_SUCCESS; });
             mpi.ok(a.code);
             for (int index = 0; index < 5; ++index) {
                 auto const& status = a.statuses[static_cast<std::size_t>(index)];
@@ -165,28 +160,27 @@ static void mixed_list(test_run& mpi) {
                 else mpi.expect(status).empty();
             }
         }
-    } else if (is_any(c)) {
+    } else if (c.any()) {
         std::vector<int> named;
         for (int times = 0; times < 2; ++times) {
-            answer a;
-            until([&] { return (a = ask(c, requests)).flag != 0 || a.code != MPI_SUCCESS; });
+            answer a(c);
+            until([&] { return (a = ask(c, requests)).complete() || a.code != MPI_SUCCESS; });
             mpi.ok(a.code);
             expect_received(a.index, a.statuses[0]);
             named.push_back(a.index);
         }
-        if (!only_looks(c)) {
+        if (c.completes) {
             mpi.check(named[0] != named[1], finding::request, fmt::format("request {} is named twice", named[0]));
-            auto const a = ask(c, requests);
-            expect_nothing_active(mpi, a, requests.size());
+            expect_nothing_active(mpi, ask(c, requests));
         }
     } else {
         std::vector<int> named;
         // Those for some that only look name what is complete again each time. Without progress meanwhile this hangs.
         until([&] {
             auto const a = ask(c, requests);
-            if (only_looks(c)) named.clear();
+            if (!c.completes) named.clear();
             if (!mpi.ok(a.code)) return true;
-            if (!mpi.check(a.outcount >= (waits(c) ? 1 : 0) && a.outcount <= 2, finding::request,
+            if (!mpi.check(a.outcount >= (c.waits ? 1 : 0) && a.outcount <= 2, finding::request,
                            fmt::format("outcount is {} with two active requests", a.outcount)))
                 return true;
             for (std::size_t i = 0; i < static_cast<std::size_t>(a.outcount); ++i) {
@@ -197,9 +191,9 @@ static void mixed_list(test_run& mpi) {
         });
         std::sort(named.begin(), named.end());
         mpi.check(named == std::vector<int>{2, 4}, finding::request, "each complete request must be named once");
-        if (!only_looks(c)) expect_nothing_active(mpi, ask(c, requests), requests.size());
+        if (c.completes) expect_nothing_active(mpi, ask(c, requests));
     }
-    if (only_looks(c) && !is_single(c)) {
+    if (!c.completes && !c.single()) {
         mpi.check(requests == before, finding::request, "a call that only looks changed a handle");
         std::array<MPI_Status, 5> statuses;
         statuses.fill(poisoned_status());
@@ -218,21 +212,18 @@ static void mixed_list(test_run& mpi) {
 ASSAY_TEST(p2p, requests_mixed,
            requirements{"p2p.completion.null_in_list", "p2p.completion.any_one", "p2p.completion.all_statuses",
                         "p2p.get_status.keeps"},
-           over(only(calls, since_31), axis_use{&kinds}, communicators::few()),
+           over(other_calls, axis_use{&kinds}, communicators::few()),
            note{"a list of a null, an inactive, an active, a null and another active request"}, thread_safe{}) {
     mixed_list(mpi);
 }
 ASSAY_TEST(p2p, get_status_mixed, requirements{"p2p.get_status.any", "p2p.get_status.all", "p2p.get_status.some"},
-           over(only(calls, since_41), axis_use{&kinds}, communicators::few()),
-           note{"a list of a null, an inactive, an active, a null and another active request"},
-           needs_procedures({"MPI_Request_get_status_any", "MPI_Request_get_status_all",
-                             "MPI_Request_get_status_some"}),
-           thread_safe{}) {
+           over(looks_at_lists, axis_use{&kinds}, communicators::few()),
+           note{"a list of a null, an inactive, an active, a null and another active request"}, thread_safe{}) {
     mixed_list(mpi);
 }
 
 static void pending_list(test_run& mpi) {
-    auto const c = mpi.at(calls);
+    auto const& c = mpi.at(calls);
     auto const k = mpi.at(kinds);
     auto const p = pair_of(mpi);
     if (p.idle) return;
@@ -249,22 +240,22 @@ static void pending_list(test_run& mpi) {
     auto const expect_pending = [&](std::vector<MPI_Request>& asked, char const* when) {
         auto const a = ask(c, asked);
         mpi.ok(a.code);
-        if (is_single(c) || is_all(c) || is_any(c))
+        if (!c.some())
             mpi.check(a.flag == 0, finding::request, fmt::format("{}: flag is {}, expected false", when, a.flag));
-        if (is_any(c))
+        if (c.any())
             mpi.check(a.index == MPI_UNDEFINED, finding::request,
                       fmt::format("{}: index is {}, expected MPI_UNDEFINED", when, a.index));
-        if (!is_single(c) && !is_all(c) && !is_any(c))
+        if (c.some())
             mpi.check(a.outcount == 0, finding::request,
                       fmt::format("{}: outcount is {}, expected 0", when, a.outcount));
         // A handle that became null cannot be asked again.
         return mpi.check(asked.size() == 1 || asked == before, finding::request,
                          fmt::format("{}: a request was changed", when));
     };
-    if (!waits(c))
+    if (!c.waits)
         for (int poll = 0; poll < polls; ++poll) {
             bool fine = true;
-            if (is_single(c)) {
+            if (c.single()) {
                 for (auto& request : requests) {
                     std::vector<MPI_Request> one{request};
                     fine = expect_pending(one, "nothing was sent") && fine;
@@ -285,21 +276,21 @@ static void pending_list(test_run& mpi) {
     auto const expect_second = [&](MPI_Status const& status) {
         expect_status(mpi, status, p.from, mpi.tag(1), ints);
         expect_message(mpi, in[1], mpi.key_from(p.from, 1), ints, "the second receive");
-        second_done = !only_looks(c);
+        second_done = c.completes;
     };
-    if (is_all(c)) {
-        for (int poll = 0; !waits(c) && poll < 20 * polls; ++poll, let_others_run())
+    if (c.all()) {
+        for (int poll = 0; !c.waits && poll < 20 * polls; ++poll, let_others_run())
             if (!expect_pending(requests, "the first message was not sent")) break;
     } else {
-        std::vector<MPI_Request> asked = is_single(c) ? std::vector{requests[1]} : requests;
-        answer a;
+        std::vector<MPI_Request> asked = c.single() ? std::vector{requests[1]} : requests;
+        answer a(c);
         until([&] {
             a = ask(c, asked);
-            return !mpi.ok(a.code) || (is_single(c) || is_any(c) ? a.flag != 0 : a.outcount != 0);
+            return !mpi.ok(a.code) || a.complete();
         });
-        if (!is_single(c)) {
-            int const named = is_any(c) ? a.index : a.indices[0];
-            if (!is_any(c))
+        if (!c.single()) {
+            int const named = c.any() ? a.index : a.indices[0];
+            if (!c.any())
                 mpi.check(a.outcount == 1, finding::request,
                           fmt::format("outcount is {}, expected 1: one of two requests is complete", a.outcount));
             mpi.check(named == 1, finding::request,
@@ -331,21 +322,17 @@ static void pending_list(test_run& mpi) {
 ASSAY_TEST(p2p, requests_pending,
            requirements{"p2p.completion.pending", "p2p.completion.testall_none", "p2p.completion.one_of_two",
                         "p2p.get_status.pending"},
-           over(only(calls, since_31), axis_use{&kinds}, communicators::few()),
+           over(other_calls, axis_use{&kinds}, communicators::few()),
            note{"two receives: of neither, then of the second one the message was sent"}, thread_safe{}) {
     pending_list(mpi);
 }
 ASSAY_TEST(p2p, get_status_pending, requirements{"p2p.get_status.list_pending"},
-           over(only(calls, since_41), axis_use{&kinds}, communicators::few()),
-           note{"two receives: of neither, then of the second one the message was sent"},
-           needs_procedures({"MPI_Request_get_status_any", "MPI_Request_get_status_all",
-                             "MPI_Request_get_status_some"}),
-           thread_safe{}) {
+           over(looks_at_lists, axis_use{&kinds}, communicators::few()),
+           note{"two receives: of neither, then of the second one the message was sent"}, thread_safe{}) {
     pending_list(mpi);
 }
 
 static void ignored_status(test_run& mpi) {
-    auto const c = mpi.at(calls);
     auto const k = mpi.at(kinds);
     auto const p = pair_of(mpi);
     if (p.idle) return;
@@ -353,25 +340,18 @@ static void ignored_status(test_run& mpi) {
     MPI_Request send = MPI_REQUEST_NULL;
     std::vector<MPI_Request> requests{receive(mpi, k, in, p.from, mpi.tag())};
     mpi.ok(MPI_Isend(out.data(), ints, MPI_INT, p.to, mpi.tag(), mpi.comm, &send));
-    until([&] {
-        auto const a = ask(c, requests, true);
-        return !mpi.ok(a.code) || (is_single(c) || is_all(c) || is_any(c) ? a.flag != 0 : a.outcount != 0);
-    });
-    if (only_looks(c)) mpi.ok(MPI_Wait(requests.data(), MPI_STATUS_IGNORE));
+    complete(mpi, mpi.at(calls), requests, {.persistent = {k == kind::persistent}, .ignore = true});
     expect_message(mpi, in, mpi.key_from(p.from), ints, "with an ignored status");
     expect_done(mpi, k, requests[0]);
     mpi.ok(MPI_Wait(&send, MPI_STATUS_IGNORE));
 }
 
 ASSAY_TEST(p2p, requests_ignored_status, requirements{"p2p.status.ignore", "p2p.statuses.ignore"},
-           over(only(calls, since_31), axis_use{&kinds}, communicators::few()), thread_safe{}) {
+           over(other_calls, axis_use{&kinds}, communicators::few()), thread_safe{}) {
     ignored_status(mpi);
 }
 ASSAY_TEST(p2p, get_status_ignored_status, requirements{"p2p.get_status.ignore"},
-           over(only(calls, since_41), axis_use{&kinds}, communicators::few()),
-           needs_procedures({"MPI_Request_get_status_any", "MPI_Request_get_status_all",
-                             "MPI_Request_get_status_some"}),
-           thread_safe{}) {
+           over(looks_at_lists, axis_use{&kinds}, communicators::few()), thread_safe{}) {
     ignored_status(mpi);
 }
 
@@ -380,9 +360,9 @@ ASSAY_TEST(p2p, requests_error,
            requirements{"p2p.completion.err_in_status", "p2p.completion.single_error", "p2p.recv.truncated",
                         "p2p.recv.truncated_memory", "p2p.recv.truncated_class", "p2p.recv.truncated_sender",
                         "errors.raised.goes_on"},
-           over(only(calls, [](call c) { return !only_looks(c); }), axis_use{&kinds}, communicators::few()),
+           over(calls_that_complete(), axis_use{&kinds}, communicators::few()),
            note{"of three receives the second one is too small"}, thread_safe{}) {
-    auto const c = mpi.at(calls);
+    auto const& c = mpi.at(calls);
     auto const k = mpi.at(kinds);
     auto const p = pair_of(mpi);
     if (p.idle) return;
@@ -429,7 +409,7 @@ ASSAY_TEST(p2p, requests_error,
     };
     while (!(done[0] && done[1] && done[2])) {
         let_others_run();
-        if (is_single(c)) {
+        if (c.single()) {
             for (std::size_t i = 0; i < 3; ++i) {
                 if (done[i]) continue;
                 std::vector<MPI_Request> one{requests[i]};
@@ -440,7 +420,7 @@ ASSAY_TEST(p2p, requests_error,
             continue;
         }
         auto const a = ask(c, requests);
-        if (is_any(c)) {
+        if (c.any()) {
             if (a.code == MPI_SUCCESS && a.flag == 0) continue;
             // With an error the index says which request it is about.
             if (a.index >= 0 && a.index < 3) report(static_cast<std::size_t>(a.index), a.code);
@@ -456,7 +436,7 @@ ASSAY_TEST(p2p, requests_error,
             told = true; // if in other words
             break;
         }
-        if (is_all(c)) {
+        if (c.all()) {
             if (!in_status && a.flag == 0) continue;
             for (std::size_t i = 0; i < 3; ++i) {
                 int const error = in_status ? a.statuses[i].MPI_ERROR : MPI_SUCCESS;
@@ -568,23 +548,17 @@ ASSAY_TEST(p2p, request_free,
     mpi.check(unused == room(n), finding::data, "a request that was freed unused changed its buffer");
 }
 
-namespace {
-axis<call> const many_calls("call", {{{"waitall", "MPI_Waitall"}, call::waitall},
-                                     {{"testall", "MPI_Testall"}, call::testall},
-                                     {{"waitsome", "MPI_Waitsome"}, call::waitsome},
-                                     {{"testsome", "MPI_Testsome"}, call::testsome}});
-} // namespace
-
 ASSAY_TEST(p2p, requests_many,
            requirements{"p2p.nonblocking.many_pending", "p2p.completion.any_one", "p2p.completion.all_statuses",
                         "p2p.send.data"},
-           over(axis_use{&many_calls}, communicators::few()),
+           over(only(calls, [](completion_call const& c) { return c.completes && (c.all() || c.some()); }),
+                communicators::few()),
            note{"thousands of receives and sends at once, or as many as the library has resources for"},
            thread_safe{}) {
-    auto const c = mpi.at(many_calls);
+    auto const& c = mpi.at(calls);
     auto const p = pair_of(mpi);
     if (p.idle) return;
-    auto const n = is_all(c) ? 5000 : 1000; // the others look through all of them at every call
+    auto const n = c.all() ? 5000 : 1000; // the others look through all of them at every call
     auto const u = static_cast<std::size_t>(n);
     auto out = message(mpi.key_to(p.to), u), in = room(u);
     std::vector<MPI_Request> receives(u, MPI_REQUEST_NULL), sends(u, MPI_REQUEST_NULL);
@@ -612,20 +586,7 @@ ASSAY_TEST(p2p, requests_many,
     sends.resize(static_cast<std::size_t>(sent));
     auto requests = receives;
     requests.insert(requests.end(), sends.begin(), sends.end());
-    std::size_t done = 0;
-    until([&] {
-        auto const a = ask(c, requests);
-        if (!mpi.ok(a.code)) return true;
-        if (is_all(c)) return a.flag != 0;
-        if (a.outcount == MPI_UNDEFINED) return true;
-        done += static_cast<std::size_t>(a.outcount);
-        return done == requests.size();
-    });
-    if (!is_all(c))
-        mpi.check(done == requests.size(), finding::request,
-                  fmt::format("{} requests were named, expected {}", done, requests.size()));
-    mpi.check(std::all_of(requests.begin(), requests.end(), [](MPI_Request r) { return r == MPI_REQUEST_NULL; }),
-              finding::request, "a completed request must have become MPI_REQUEST_NULL");
+    complete(mpi, c, requests);
     in.resize(static_cast<std::size_t>(coming));
     expect_message(mpi, in, mpi.key_from(p.from), in.size(), "thousands of messages of one int");
 }
@@ -655,7 +616,6 @@ ASSAY_TEST(p2p, requests_number,
     };
     std::vector<std::vector<int>> in, out;
     std::vector<MPI_Request> requests(2 * u, MPI_REQUEST_NULL);
-    std::vector<MPI_Status> statuses(2 * u, poisoned_status());
     std::vector<bool> persistent(2 * u, false);
     // Two envelopes in turn: of each the messages come in their order.
     auto const tag = [&](int i) { return mpi.tag(i % 2); };
@@ -678,7 +638,7 @@ ASSAY_TEST(p2p, requests_number,
         mpi.ok(
             MPI_Isend(out[k].data(), static_cast<int>(length(i)), MPI_INT, p.to, tag(i), mpi.comm, &requests[u + k]));
     }
-    complete(mpi, requests, statuses, mpi.at(completions()), persistent);
+    auto const statuses = complete(mpi, mpi.at(completions()), requests, {.persistent = persistent});
     for (int i = 0; i < n; ++i) {
         auto const k = static_cast<std::size_t>(i);
         expect_status(mpi, statuses[k], p.from, tag(i), length(i));

@@ -19,7 +19,7 @@ ASSAY_TEST(p2p, ring,
 ASSAY_TEST(p2p, ring_same_value, requirements{"p2p.send.data"},
            over(axis_use{&modes()}, communicators::intra(), datatypes::all(), counts::ladder(), placements::all()),
            fits_memory(false), note{"all ranks send the same bytes"}, thread_safe{}) {
-    manner how{mpi.at(modes()), receive_way::irecv, completion_way::wait};
+    manner how{mpi.at(modes()), receive_way::irecv, completion_by("wait")};
     how.same_value = true;
     exchange(mpi, ring(mpi), how);
 }

@@ -15,7 +15,7 @@ ASSAY_TEST(threads, ring, requirements{"threads.multiple", "threads.blocking", "
     // The buffer of a process is for all its threads, and a persistent send starts twice.
     if (mpi.at(modes()).kind == send_mode::kind::buffered) mpi.attach_buffer(2 * n);
     mpi.in_threads(n, mpi.at(threads::sharing()), [](test_run& mine) {
-        exchange(mine, ring(mine), {mine.at(modes()), mine.at(receives()), completion_way::wait});
+        exchange(mine, ring(mine), {mine.at(modes()), mine.at(receives()), completion_by("wait")});
     });
 }
 
@@ -43,8 +43,7 @@ ASSAY_TEST(threads, handover, requirements{"threads.request_any_thread", "p2p.co
         int const theirs = (mine.thread() + 1) % n;
         auto& s = all[static_cast<std::size_t>(theirs)];
         auto const& starter = *std::next(mpi.lanes().begin(), theirs);
-        std::vector<MPI_Status> statuses(2, poisoned_status());
-        complete(mine, s.requests, statuses, mine.at(completions()), {false, false});
+        auto const statuses = complete(mine, mine.at(completions()), s.requests);
         mine.expect(statuses[0]).source(from).tag(starter.first_tag()).count(mine.elements).not_cancelled();
         s.in->expect(starter.key_from(from), mine.elements, "from rank " + std::to_string(from));
         s.out->expect_unchanged();
