@@ -7,15 +7,18 @@
 namespace assay {
 namespace {
 
-// Calls a constructor on the old types and frees those of them that were made only for it.
-template <class Construct>
-definition construct(layout map, std::vector<definition> old, Construct call, char const* name) {
-    auto make = [old = std::move(old), call, name]() {
-        std::vector<MPI_Datatype> handles;
+// The datatype that a constructor makes; frees those of the old types that were made only for it.
+template <class Constructor> definition defined(Constructor how, std::vector<definition> old) {
+    constructors::maps maps;
+    for (auto const& o : old) maps.push_back(o.map);
+    auto map = how.map(maps);
+    auto make = [old = std::move(old), how = std::move(how)]() {
+        auto const* const name = Constructor::name;
+        constructors::handles handles;
         for (auto const& o : old) handles.push_back(o.make());
         bool const lacking = std::find(handles.begin(), handles.end(), MPI_DATATYPE_NULL) != handles.end();
         MPI_Datatype made = MPI_DATATYPE_NULL;
-        int const code = lacking ? MPI_SUCCESS : call(handles, &made);
+        int const code = lacking ? MPI_SUCCESS : how.make(handles, &made);
         for (std::size_t i = 0; i < old.size(); ++i)
             if (!old[i].is_predefined && handles[i] != MPI_DATATYPE_NULL)
                 must(MPI_Type_free(&handles[i]), "MPI_Type_free");
@@ -29,145 +32,53 @@ definition construct(layout map, std::vector<definition> old, Construct call, ch
     return {std::move(map), std::move(make), false};
 }
 
-using handles = std::vector<MPI_Datatype> const&;
-int length(auto const& list) { return static_cast<int>(list.size()); }
-std::vector<std::ptrdiff_t> bytes(std::vector<MPI_Aint> const& displacements) {
-    return {displacements.begin(), displacements.end()};
-}
-
 } // namespace
 
-definition contiguous(int count, definition old) {
-    auto map = layout::contiguous(static_cast<std::size_t>(count), old.map);
-    return construct(
-        std::move(map), {std::move(old)},
-        [=](handles h, MPI_Datatype* t) { return MPI_Type_contiguous(count, h[0], t); }, "MPI_Type_contiguous");
-}
-
+definition contiguous(int count, definition old) { return defined(constructors::contiguous{count}, {std::move(old)}); }
 definition vector(int count, int blocklength, int stride, definition old) {
-    auto map = layout::vector(static_cast<std::size_t>(count), static_cast<std::size_t>(blocklength), stride, old.map);
-    return construct(
-        std::move(map), {std::move(old)},
-        [=](handles h, MPI_Datatype* t) { return MPI_Type_vector(count, blocklength, stride, h[0], t); },
-        "MPI_Type_vector");
+    return defined(constructors::vector{count, blocklength, stride}, {std::move(old)});
 }
-
 definition hvector(int count, int blocklength, MPI_Aint stride, definition old) {
-    auto map = layout::hvector(static_cast<std::size_t>(count), static_cast<std::size_t>(blocklength), stride, old.map);
-    return construct(
-        std::move(map), {std::move(old)},
-        [=](handles h, MPI_Datatype* t) { return MPI_Type_create_hvector(count, blocklength, stride, h[0], t); },
-        "MPI_Type_create_hvector");
+    return defined(constructors::hvector{count, blocklength, stride}, {std::move(old)});
 }
-
 definition indexed(std::vector<int> blocklengths, std::vector<int> displacements, definition old) {
-    auto map = layout::indexed(blocklengths, displacements, old.map);
-    return construct(
-        std::move(map), {std::move(old)},
-        [=](handles h, MPI_Datatype* t) {
-            return MPI_Type_indexed(length(blocklengths), blocklengths.data(), displacements.data(), h[0], t);
-        },
-        "MPI_Type_indexed");
+    return defined(constructors::indexed{std::move(blocklengths), std::move(displacements)}, {std::move(old)});
 }
-
 definition hindexed(std::vector<int> blocklengths, std::vector<MPI_Aint> displacements, definition old) {
-    auto map = layout::hindexed(blocklengths, bytes(displacements), old.map);
-    return construct(
-        std::move(map), {std::move(old)},
-        [=](handles h, MPI_Datatype* t) {
-            return MPI_Type_create_hindexed(length(blocklengths), blocklengths.data(), displacements.data(), h[0], t);
-        },
-        "MPI_Type_create_hindexed");
+    return defined(constructors::hindexed{std::move(blocklengths), std::move(displacements)}, {std::move(old)});
 }
-
 definition indexed_block(int blocklength, std::vector<int> displacements, definition old) {
-    auto map = layout::indexed(std::vector<int>(displacements.size(), blocklength), displacements, old.map);
-    return construct(
-        std::move(map), {std::move(old)},
-        [=](handles h, MPI_Datatype* t) {
-            return MPI_Type_create_indexed_block(length(displacements), blocklength, displacements.data(), h[0], t);
-        },
-        "MPI_Type_create_indexed_block");
+    return defined(constructors::indexed_block{blocklength, std::move(displacements)}, {std::move(old)});
 }
-
 definition hindexed_block(int blocklength, std::vector<MPI_Aint> displacements, definition old) {
-    auto map = layout::hindexed(std::vector<int>(displacements.size(), blocklength), bytes(displacements), old.map);
-    return construct(
-        std::move(map), {std::move(old)},
-        [=](handles h, MPI_Datatype* t) {
-            return MPI_Type_create_hindexed_block(length(displacements), blocklength, displacements.data(), h[0], t);
-        },
-        "MPI_Type_create_hindexed_block");
+    return defined(constructors::hindexed_block{blocklength, std::move(displacements)}, {std::move(old)});
 }
-
 definition structure(std::vector<member> members) {
-    std::vector<int> blocklengths;
-    std::vector<MPI_Aint> displacements;
-    std::vector<layout> maps;
-    std::vector<definition> types;
-    for (auto& m : members) {
-        blocklengths.push_back(m.blocklength);
-        displacements.push_back(m.displacement);
-        maps.push_back(m.type.map);
-        types.push_back(std::move(m.type));
-    }
-    auto map = layout::structure(blocklengths, bytes(displacements), maps);
-    return construct(
-        std::move(map), std::move(types),
-        [=](handles h, MPI_Datatype* t) {
-            return MPI_Type_create_struct(length(blocklengths), blocklengths.data(), displacements.data(), h.data(), t);
-        },
-        "MPI_Type_create_struct");
+    auto [how, old] = split(std::move(members));
+    return defined(std::move(how), std::move(old));
 }
-
 definition resized(MPI_Aint lb, MPI_Aint extent, definition old) {
-    auto map = layout::resized(old.map, lb, extent);
-    return construct(
-        std::move(map), {std::move(old)},
-        [=](handles h, MPI_Datatype* t) { return MPI_Type_create_resized(h[0], lb, extent, t); },
-        "MPI_Type_create_resized");
+    return defined(constructors::resized{lb, extent}, {std::move(old)});
 }
-
 definition subarray(std::vector<int> sizes, std::vector<int> subsizes, std::vector<int> starts, bool c_order,
                     definition old) {
-    auto map = layout::subarray(sizes, subsizes, starts, c_order, old.map);
-    return construct(
-        std::move(map), {std::move(old)},
-        [=](handles h, MPI_Datatype* t) {
-            return MPI_Type_create_subarray(length(sizes), sizes.data(), subsizes.data(), starts.data(),
-                                            c_order ? MPI_ORDER_C : MPI_ORDER_FORTRAN, h[0], t);
-        },
-        "MPI_Type_create_subarray");
+    return defined(constructors::subarray{std::move(sizes), std::move(subsizes), std::move(starts), c_order},
+                   {std::move(old)});
 }
-
-darray_arguments::darray_arguments(std::vector<layout::dimension> const& all) : dimensions(length(all)) {
-    using enum layout::distribution;
-    for (auto const& d : all) {
-        sizes.push_back(d.size);
-        how.push_back(d.how == block    ? MPI_DISTRIBUTE_BLOCK
-                      : d.how == cyclic ? MPI_DISTRIBUTE_CYCLIC
-                                        : MPI_DISTRIBUTE_NONE);
-        arguments.push_back(d.argument == 0 ? MPI_DISTRIBUTE_DFLT_DARG : d.argument);
-        processes.push_back(d.processes);
-        processes_in_all *= d.processes;
-    }
-}
-
 definition darray(int rank, std::vector<layout::dimension> dimensions, bool c_order, definition old) {
-    auto map = layout::darray(rank, dimensions, c_order, old.map);
-    auto call = [=, a = darray_arguments(dimensions)](handles h, MPI_Datatype* t) {
-        return MPI_Type_create_darray(a.processes_in_all, rank, a.dimensions, a.sizes.data(), a.how.data(),
-                                      a.arguments.data(), a.processes.data(), c_order ? MPI_ORDER_C : MPI_ORDER_FORTRAN,
-                                      h[0], t);
-    };
-    return construct(std::move(map), {std::move(old)}, call, "MPI_Type_create_darray");
+    return defined(constructors::darray{rank, std::move(dimensions), c_order}, {std::move(old)});
 }
+definition dup(definition old) { return defined(constructors::dup{}, {std::move(old)}); }
 
-definition dup(definition old) {
-    auto map = old.map;
-    return construct(
-        std::move(map), {std::move(old)}, [](handles h, MPI_Datatype* t) { return MPI_Type_dup(h[0], t); },
-        "MPI_Type_dup");
+std::pair<constructors::structure, std::vector<definition>> split(std::vector<member> members) {
+    constructors::structure how;
+    std::vector<definition> types;
+    for (auto& m : members) {
+        how.blocklengths.push_back(m.blocklength);
+        how.displacements.push_back(m.displacement);
+        types.push_back(std::move(m.type));
+    }
+    return {std::move(how), std::move(types)};
 }
 
 datatype derived(std::string name, std::string note, definition const& made, std::string title) {

@@ -2,6 +2,7 @@
 // recipe that makes the same datatype with the library under test.
 #pragma once
 #include "datatypes/catalogue.hpp"
+#include "datatypes/constructors.hpp"
 
 #include <functional>
 #include <string>
@@ -22,7 +23,7 @@ basic_type const& basic(std::string_view name);
 // A predefined datatype by its name in the catalogue ("double", "double_int"). Throws std::invalid_argument likewise.
 definition predefined(std::string_view name);
 
-// MPI_Type_contiguous and so on, with the arguments of the C bindings.
+// What the constructors (constructors.hpp) make, with the arguments of the C bindings.
 definition contiguous(int count, definition old);
 definition vector(int count, int blocklength, int stride, definition old);
 definition hvector(int count, int blocklength, MPI_Aint stride, definition old);
@@ -36,15 +37,10 @@ struct member {
     definition type;
 };
 definition structure(std::vector<member> members);
+std::pair<constructors::structure, std::vector<definition>> split(std::vector<member> members);
 definition resized(MPI_Aint lb, MPI_Aint extent, definition old);
 definition subarray(std::vector<int> sizes, std::vector<int> subsizes, std::vector<int> starts, bool c_order,
                     definition old);
-// What MPI_Type_create_darray wants to be told of each dimension.
-struct darray_arguments {
-    explicit darray_arguments(std::vector<layout::dimension> const& dimensions);
-    int dimensions = 0, processes_in_all = 1;
-    std::vector<int> sizes, how, arguments, processes;
-};
 definition darray(int rank, std::vector<layout::dimension> dimensions, bool c_order, definition old);
 definition dup(definition old);
 

@@ -202,7 +202,7 @@ ASSAY_TEST(datatype, darray,
            over(axis_use{&grids}, axis_use{&orders}, axis_use{&bindings()}), thread_safe{}) {
     auto const& g = mpi.at(grids);
     auto const order = mpi.at(orders);
-    darray_arguments const a(g.dimensions);
+    constructors::darray_arguments const a(g.dimensions);
     std::vector<MPI_Count> const large(a.sizes.begin(), a.sizes.end());
     int const total = std::accumulate(a.sizes.begin(), a.sizes.end(), 1, std::multiplies{});
     int const storage_order = order == storage::c ? MPI_ORDER_C : MPI_ORDER_FORTRAN;

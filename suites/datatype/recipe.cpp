@@ -3,19 +3,10 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <numeric>
 #include <utility>
 
 namespace assay::types {
 namespace {
-
-int length(auto const& list) { return static_cast<int>(list.size()); }
-std::vector<MPI_Count> large(auto const& numbers) { return {numbers.begin(), numbers.end()}; }
-std::vector<std::ptrdiff_t> bytes(std::vector<MPI_Aint> const& numbers) { return {numbers.begin(), numbers.end()}; }
-template <class T> std::vector<T> joined(std::vector<T> first, std::vector<T> const& then) {
-    first.insert(first.end(), then.begin(), then.end());
-    return first;
-}
 
 // The struct that a C compiler would make of the signature.
 definition tidied(layout const& map) {
@@ -30,7 +21,18 @@ definition tidied(layout const& map) {
     return structure(std::move(members));
 }
 
-recipe finish(recipe r) {
+// One call of a constructor with everything that is to be known of it.
+template <class Constructor> recipe of(Constructor how, std::vector<definition> old) {
+    recipe r;
+    r.combiner = Constructor::combiner();
+    static_cast<constructors::contents&>(r) = how.arguments();
+    constructors::maps maps;
+    for (auto const& o : old) maps.push_back(o.map);
+    r.map = how.map(maps);
+    r.old = std::move(old);
+    r.make = [how](handles const& h, MPI_Datatype* t) { return how.make(h, t); };
+    if constexpr (requires { &Constructor::make_c; })
+        r.make_c = [how](handles const& h, MPI_Datatype* t) { return how.make_c(h, t); };
     std::vector<std::pair<std::ptrdiff_t, std::ptrdiff_t>> pieces;
     for (auto const& run : r.map.runs())
         pieces.emplace_back(run.offset, run.offset + static_cast<std::ptrdiff_t>(run.count * run.type->size));
@@ -42,204 +44,14 @@ recipe finish(recipe r) {
     return r;
 }
 
-// ---- The constructors, with the arguments of their C bindings
-
-recipe contiguous_of(int count, definition old) {
-    recipe r;
-    r.combiner = MPI_COMBINER_CONTIGUOUS;
-    r.integers = {count};
-    r.counts_c = {count};
-    r.map = layout::contiguous(static_cast<std::size_t>(count), old.map);
-    r.old = {std::move(old)};
-    r.make = [=](handles const& h, MPI_Datatype* t) { return MPI_Type_contiguous(count, h[0], t); };
-    r.make_c = [=](handles const& h, MPI_Datatype* t) { return MPI_Type_contiguous_c(count, h[0], t); };
-    return finish(std::move(r));
-}
-
-recipe vector_of(int count, int blocklength, int stride, definition old) {
-    recipe r;
-    r.combiner = MPI_COMBINER_VECTOR;
-    r.integers = {count, blocklength, stride};
-    r.counts_c = {count, blocklength, stride};
-    r.map = layout::vector(static_cast<std::size_t>(count), static_cast<std::size_t>(blocklength), stride, old.map);
-    r.old = {std::move(old)};
-    r.make = [=](handles const& h, MPI_Datatype* t) { return MPI_Type_vector(count, blocklength, stride, h[0], t); };
-    r.make_c = [=](handles const& h, MPI_Datatype* t) {
-        return MPI_Type_vector_c(count, blocklength, stride, h[0], t);
-    };
-    return finish(std::move(r));
-}
-
-recipe hvector_of(int count, int blocklength, MPI_Aint stride, definition old) {
-    recipe r;
-    r.combiner = MPI_COMBINER_HVECTOR;
-    r.integers = {count, blocklength};
-    r.addresses = {stride};
-    r.counts_c = {count, blocklength, stride};
-    r.map = layout::hvector(static_cast<std::size_t>(count), static_cast<std::size_t>(blocklength), stride, old.map);
-    r.old = {std::move(old)};
-    r.make = [=](handles const& h, MPI_Datatype* t) {
-        return MPI_Type_create_hvector(count, blocklength, stride, h[0], t);
-    };
-    r.make_c = [=](handles const& h, MPI_Datatype* t) {
-        return MPI_Type_create_hvector_c(count, blocklength, stride, h[0], t);
-    };
-    return finish(std::move(r));
-}
-
-recipe indexed_of(std::vector<int> lengths, std::vector<int> displacements, definition old) {
-    recipe r;
-    r.combiner = MPI_COMBINER_INDEXED;
-    r.integers = joined(joined({length(lengths)}, lengths), displacements);
-    r.counts_c = large(r.integers);
-    r.map = layout::indexed(lengths, displacements, old.map);
-    r.old = {std::move(old)};
-    r.make = [=](handles const& h, MPI_Datatype* t) {
-        return MPI_Type_indexed(length(lengths), lengths.data(), displacements.data(), h[0], t);
-    };
-    r.make_c = [lengths = large(lengths), displacements = large(displacements)](handles const& h, MPI_Datatype* t) {
-        return MPI_Type_indexed_c(length(lengths), lengths.data(), displacements.data(), h[0], t);
-    };
-    return finish(std::move(r));
-}
-
-recipe hindexed_of(std::vector<int> lengths, std::vector<MPI_Aint> displacements, definition old) {
-    recipe r;
-    r.combiner = MPI_COMBINER_HINDEXED;
-    r.integers = joined({length(lengths)}, lengths);
-    r.addresses = displacements;
-    r.counts_c = joined(large(r.integers), large(displacements));
-    r.map = layout::hindexed(lengths, bytes(displacements), old.map);
-    r.old = {std::move(old)};
-    r.make = [=](handles const& h, MPI_Datatype* t) {
-        return MPI_Type_create_hindexed(length(lengths), lengths.data(), displacements.data(), h[0], t);
-    };
-    r.make_c = [lengths = large(lengths), displacements = large(displacements)](handles const& h, MPI_Datatype* t) {
-        return MPI_Type_create_hindexed_c(length(lengths), lengths.data(), displacements.data(), h[0], t);
-    };
-    return finish(std::move(r));
-}
-
-recipe indexed_block_of(int blocklength, std::vector<int> displacements, definition old) {
-    recipe r;
-    r.combiner = MPI_COMBINER_INDEXED_BLOCK;
-    r.integers = joined({length(displacements), blocklength}, displacements);
-    r.counts_c = large(r.integers);
-    r.map = layout::indexed(std::vector<int>(displacements.size(), blocklength), displacements, old.map);
-    r.old = {std::move(old)};
-    r.make = [=](handles const& h, MPI_Datatype* t) {
-        return MPI_Type_create_indexed_block(length(displacements), blocklength, displacements.data(), h[0], t);
-    };
-    r.make_c = [blocklength, displacements = large(displacements)](handles const& h, MPI_Datatype* t) {
-        return MPI_Type_create_indexed_block_c(length(displacements), blocklength, displacements.data(), h[0], t);
-    };
-    return finish(std::move(r));
-}
-
-recipe hindexed_block_of(int blocklength, std::vector<MPI_Aint> displacements, definition old) {
-    recipe r;
-    r.combiner = MPI_COMBINER_HINDEXED_BLOCK;
-    r.integers = {length(displacements), blocklength};
-    r.addresses = displacements;
-    r.counts_c = joined(large(r.integers), large(displacements));
-    r.map = layout::hindexed(std::vector<int>(displacements.size(), blocklength), bytes(displacements), old.map);
-    r.old = {std::move(old)};
-    r.make = [=](handles const& h, MPI_Datatype* t) {
-        return MPI_Type_create_hindexed_block(length(displacements), blocklength, displacements.data(), h[0], t);
-    };
-    r.make_c = [blocklength, displacements = large(displacements)](handles const& h, MPI_Datatype* t) {
-        return MPI_Type_create_hindexed_block_c(length(displacements), blocklength, displacements.data(), h[0], t);
-    };
-    return finish(std::move(r));
-}
-
 recipe struct_of(std::vector<member> members) {
-    recipe r;
-    r.combiner = MPI_COMBINER_STRUCT;
-    std::vector<int> lengths;
-    std::vector<layout> maps;
-    for (auto& m : members) {
-        lengths.push_back(m.blocklength);
-        r.addresses.push_back(m.displacement);
-        maps.push_back(m.type.map);
-        r.old.push_back(std::move(m.type));
-    }
-    r.integers = joined({length(lengths)}, lengths);
-    r.counts_c = joined(large(r.integers), large(r.addresses));
-    r.map = layout::structure(lengths, bytes(r.addresses), maps);
-    r.make = [lengths, displacements = r.addresses](handles const& h, MPI_Datatype* t) {
-        return MPI_Type_create_struct(length(lengths), lengths.data(), displacements.data(), h.data(), t);
-    };
-    r.make_c = [lengths = large(lengths), displacements = large(r.addresses)](handles const& h, MPI_Datatype* t) {
-        return MPI_Type_create_struct_c(length(lengths), lengths.data(), displacements.data(), h.data(), t);
-    };
-    return finish(std::move(r));
-}
-
-recipe resized_of(MPI_Aint lb, MPI_Aint extent, definition old) {
-    recipe r;
-    r.combiner = MPI_COMBINER_RESIZED;
-    r.addresses = {lb, extent};
-    r.counts_c = {lb, extent};
-    r.map = layout::resized(old.map, lb, extent);
-    r.old = {std::move(old)};
-    r.make = [=](handles const& h, MPI_Datatype* t) { return MPI_Type_create_resized(h[0], lb, extent, t); };
-    r.make_c = [=](handles const& h, MPI_Datatype* t) { return MPI_Type_create_resized_c(h[0], lb, extent, t); };
-    return finish(std::move(r));
-}
-
-recipe dup_of(definition old) {
-    recipe r;
-    r.combiner = MPI_COMBINER_DUP;
-    r.map = old.map;
-    r.old = {std::move(old)};
-    r.make = [](handles const& h, MPI_Datatype* t) { return MPI_Type_dup(h[0], t); };
-    return finish(std::move(r));
-}
-
-recipe subarray_of(std::vector<int> sizes, std::vector<int> subsizes, std::vector<int> starts, bool c_order,
-                   definition old) {
-    recipe r;
-    int const order = c_order ? MPI_ORDER_C : MPI_ORDER_FORTRAN;
-    r.combiner = MPI_COMBINER_SUBARRAY;
-    r.integers = joined(joined(joined(joined({length(sizes)}, sizes), subsizes), starts), {order});
-    r.integers_c = {length(sizes), order};
-    r.counts_c = large(joined(joined(sizes, subsizes), starts));
-    r.map = layout::subarray(sizes, subsizes, starts, c_order, old.map);
-    r.old = {std::move(old)};
-    r.make = [=](handles const& h, MPI_Datatype* t) {
-        return MPI_Type_create_subarray(length(sizes), sizes.data(), subsizes.data(), starts.data(), order, h[0], t);
-    };
-    r.make_c = [order, sizes = large(sizes), subsizes = large(subsizes), starts = large(starts)](handles const& h,
-                                                                                                 MPI_Datatype* t) {
-        return MPI_Type_create_subarray_c(length(sizes), sizes.data(), subsizes.data(), starts.data(), order, h[0], t);
-    };
-    return finish(std::move(r));
-}
-
-recipe darray_of(int rank, std::vector<layout::dimension> dimensions, bool c_order, definition old) {
-    recipe r;
-    darray_arguments const a(dimensions);
-    int const order = c_order ? MPI_ORDER_C : MPI_ORDER_FORTRAN;
-    auto const then = joined(joined(joined(a.how, a.arguments), a.processes), {order});
-    r.combiner = MPI_COMBINER_DARRAY;
-    r.integers = joined(joined({a.processes_in_all, rank, a.dimensions}, a.sizes), then);
-    r.integers_c = joined({a.processes_in_all, rank, a.dimensions}, then);
-    r.counts_c = large(a.sizes);
-    r.map = layout::darray(rank, dimensions, c_order, old.map);
-    r.old = {std::move(old)};
-    r.make = [=](handles const& h, MPI_Datatype* t) {
-        return MPI_Type_create_darray(a.processes_in_all, rank, a.dimensions, a.sizes.data(), a.how.data(),
-                                      a.arguments.data(), a.processes.data(), order, h[0], t);
-    };
-    r.make_c = [=, large_sizes = large(a.sizes)](handles const& h, MPI_Datatype* t) {
-        return MPI_Type_create_darray_c(a.processes_in_all, rank, a.dimensions, large_sizes.data(), a.how.data(),
-                                        a.arguments.data(), a.processes.data(), order, h[0], t);
-    };
-    return finish(std::move(r));
+    auto [how, old] = split(std::move(members));
+    return of(std::move(how), std::move(old));
 }
 
 // ---- The table
+
+namespace by = constructors;
 
 definition integer() { return predefined("int"); }
 definition real() { return predefined("double"); }
@@ -282,53 +94,53 @@ std::vector<axis<recipe>::entry> table() {
         r.disputed = true;
         return r;
     };
-    add("vector", "3 blocks of 2, stride 4", vector_of(3, 2, 4, integer()));
-    add("contiguous", "5 ints", contiguous_of(5, integer()));
-    add("contiguous_empty", "no elements", contiguous_of(0, integer()));
-    add("contiguous_padded", "3 structs with padding", contiguous_of(3, padded()));
-    add("contiguous_marked", "2 elements with moved bounds", contiguous_of(2, marked()));
-    add("contiguous_pair", "2 of MPI_DOUBLE_INT", contiguous_of(2, predefined("double_int")));
-    add("vector_negative", "stride -4: blocks go down", vector_of(3, 2, -4, integer()));
-    add("vector_dense", "stride equal to block length", vector_of(4, 2, 2, integer()));
-    add("vector_overlap", "stride below block length", vector_of(3, 2, 1, integer()));
-    add("vector_same", "stride 0: one block three times", vector_of(3, 1, 0, integer()));
-    add("vector_no_blocks", "count 0", vector_of(0, 2, 3, integer()));
-    add("vector_empty_blocks", "block length 0", dispute(vector_of(3, 0, 4, integer())));
-    add("vector_one_block", "one block: the stride does not matter", vector_of(1, 3, 7, integer()));
-    add("vector_padded", "of structs with padding", vector_of(2, 1, 3, padded()));
-    add("vector_marked", "of elements with moved bounds", vector_of(2, 2, 3, marked()));
-    add("hvector", "3 blocks of 2, stride 20 bytes", hvector_of(3, 2, 20, integer()));
-    add("hvector_negative", "stride -12 bytes", hvector_of(3, 1, -12, integer()));
-    add("hvector_overlap", "stride 4 bytes, blocks of 8", hvector_of(3, 2, 4, integer()));
-    add("hvector_empty", "count 0", hvector_of(0, 2, 20, integer()));
-    add("hvector_padded", "of structs with padding, stride 40 bytes", hvector_of(2, 1, 40, padded()));
+    add("vector", "3 blocks of 2, stride 4", of(by::vector{3, 2, 4}, {integer()}));
+    add("contiguous", "5 ints", of(by::contiguous{5}, {integer()}));
+    add("contiguous_empty", "no elements", of(by::contiguous{0}, {integer()}));
+    add("contiguous_padded", "3 structs with padding", of(by::contiguous{3}, {padded()}));
+    add("contiguous_marked", "2 elements with moved bounds", of(by::contiguous{2}, {marked()}));
+    add("contiguous_pair", "2 of MPI_DOUBLE_INT", of(by::contiguous{2}, {predefined("double_int")}));
+    add("vector_negative", "stride -4: blocks go down", of(by::vector{3, 2, -4}, {integer()}));
+    add("vector_dense", "stride equal to block length", of(by::vector{4, 2, 2}, {integer()}));
+    add("vector_overlap", "stride below block length", of(by::vector{3, 2, 1}, {integer()}));
+    add("vector_same", "stride 0: one block three times", of(by::vector{3, 1, 0}, {integer()}));
+    add("vector_no_blocks", "count 0", of(by::vector{0, 2, 3}, {integer()}));
+    add("vector_empty_blocks", "block length 0", dispute(of(by::vector{3, 0, 4}, {integer()})));
+    add("vector_one_block", "one block: the stride does not matter", of(by::vector{1, 3, 7}, {integer()}));
+    add("vector_padded", "of structs with padding", of(by::vector{2, 1, 3}, {padded()}));
+    add("vector_marked", "of elements with moved bounds", of(by::vector{2, 2, 3}, {marked()}));
+    add("hvector", "3 blocks of 2, stride 20 bytes", of(by::hvector{3, 2, 20}, {integer()}));
+    add("hvector_negative", "stride -12 bytes", of(by::hvector{3, 1, -12}, {integer()}));
+    add("hvector_overlap", "stride 4 bytes, blocks of 8", of(by::hvector{3, 2, 4}, {integer()}));
+    add("hvector_empty", "count 0", of(by::hvector{0, 2, 20}, {integer()}));
+    add("hvector_padded", "of structs with padding, stride 40 bytes", of(by::hvector{2, 1, 40}, {padded()}));
     add("hvector_rounded", "doubles 12 bytes apart: the extent is rounded up to 24",
-        dispute(hvector_of(2, 1, 12, real())));
-    add("hvector_marked", "of elements with moved bounds, stride 24 bytes", hvector_of(2, 1, 24, marked()));
-    add("indexed", "blocks of 2, 1, 3 at 0, 4, 7", indexed_of({2, 1, 3}, {0, 4, 7}, integer()));
-    add("indexed_backwards", "displacements fall", indexed_of({1, 2}, {5, 0}, integer()));
-    add("indexed_negative", "a negative displacement", indexed_of({1, 1}, {-3, 2}, integer()));
+        dispute(of(by::hvector{2, 1, 12}, {real()})));
+    add("hvector_marked", "of elements with moved bounds, stride 24 bytes", of(by::hvector{2, 1, 24}, {marked()}));
+    add("indexed", "blocks of 2, 1, 3 at 0, 4, 7", of(by::indexed{{2, 1, 3}, {0, 4, 7}}, {integer()}));
+    add("indexed_backwards", "displacements fall", of(by::indexed{{1, 2}, {5, 0}}, {integer()}));
+    add("indexed_negative", "a negative displacement", of(by::indexed{{1, 1}, {-3, 2}}, {integer()}));
     add("indexed_empty_blocks", "empty blocks far out do not move the bounds",
-        indexed_of({0, 2, 0}, {100, 1, -50}, integer()));
-    add("indexed_empty", "no blocks", indexed_of({}, {}, integer()));
-    add("indexed_overlap", "two blocks share ints", indexed_of({3, 2}, {0, 1}, integer()));
-    add("indexed_marked", "of elements with moved bounds", indexed_of({1, 2}, {2, -1}, marked()));
-    add("hindexed", "blocks of 1, 2, 1 at byte 4, 12, 28", hindexed_of({1, 2, 1}, {4, 12, 28}, integer()));
-    add("hindexed_negative", "a negative displacement", hindexed_of({2, 1}, {-16, 8}, integer()));
+        of(by::indexed{{0, 2, 0}, {100, 1, -50}}, {integer()}));
+    add("indexed_empty", "no blocks", of(by::indexed{{}, {}}, {integer()}));
+    add("indexed_overlap", "two blocks share ints", of(by::indexed{{3, 2}, {0, 1}}, {integer()}));
+    add("indexed_marked", "of elements with moved bounds", of(by::indexed{{1, 2}, {2, -1}}, {marked()}));
+    add("hindexed", "blocks of 1, 2, 1 at byte 4, 12, 28", of(by::hindexed{{1, 2, 1}, {4, 12, 28}}, {integer()}));
+    add("hindexed_negative", "a negative displacement", of(by::hindexed{{2, 1}, {-16, 8}}, {integer()}));
     add("hindexed_empty_blocks", "empty blocks far out do not move the bounds",
-        hindexed_of({0, 1, 0}, {-800, 8, 800}, real()));
+        of(by::hindexed{{0, 1, 0}, {-800, 8, 800}}, {real()}));
     add("hindexed_rounded", "doubles at byte 0 and 20: the extent is rounded up to 32",
-        dispute(hindexed_of({1, 1}, {0, 20}, real())));
-    add("hindexed_padded", "of structs with padding", hindexed_of({1, 1}, {0, 24}, padded()));
-    add("indexed_block", "blocks of 2 at 1, 5, 8", indexed_block_of(2, {1, 5, 8}, integer()));
-    add("indexed_block_negative", "a negative displacement", indexed_block_of(2, {3, -2}, integer()));
-    add("indexed_block_empty_blocks", "block length 0", dispute(indexed_block_of(0, {3, 9}, integer())));
-    add("indexed_block_empty", "no blocks", indexed_block_of(2, {}, integer()));
-    add("indexed_block_padded", "of structs with padding", indexed_block_of(1, {2, 0}, padded()));
-    add("hindexed_block", "blocks of 2 doubles at byte 0, 24, 64", hindexed_block_of(2, {0, 24, 64}, real()));
-    add("hindexed_block_negative", "a negative displacement", hindexed_block_of(1, {8, -24}, real()));
-    add("hindexed_block_empty", "no blocks", hindexed_block_of(2, {}, real()));
-    add("hindexed_block_marked", "of elements with moved bounds", hindexed_block_of(1, {0, 20}, marked()));
+        dispute(of(by::hindexed{{1, 1}, {0, 20}}, {real()})));
+    add("hindexed_padded", "of structs with padding", of(by::hindexed{{1, 1}, {0, 24}}, {padded()}));
+    add("indexed_block", "blocks of 2 at 1, 5, 8", of(by::indexed_block{2, {1, 5, 8}}, {integer()}));
+    add("indexed_block_negative", "a negative displacement", of(by::indexed_block{2, {3, -2}}, {integer()}));
+    add("indexed_block_empty_blocks", "block length 0", dispute(of(by::indexed_block{0, {3, 9}}, {integer()})));
+    add("indexed_block_empty", "no blocks", of(by::indexed_block{2, {}}, {integer()}));
+    add("indexed_block_padded", "of structs with padding", of(by::indexed_block{1, {2, 0}}, {padded()}));
+    add("hindexed_block", "blocks of 2 doubles at byte 0, 24, 64", of(by::hindexed_block{2, {0, 24, 64}}, {real()}));
+    add("hindexed_block_negative", "a negative displacement", of(by::hindexed_block{1, {8, -24}}, {real()}));
+    add("hindexed_block_empty", "no blocks", of(by::hindexed_block{2, {}}, {real()}));
+    add("hindexed_block_marked", "of elements with moved bounds", of(by::hindexed_block{1, {0, 20}}, {marked()}));
     add("struct", "{double, char}: the extent is rounded up to 16",
         struct_of({{1, 0, real()}, {1, 8, predefined("char")}}));
     add("struct_gap", "{char, double, short}", // rounded up to 24
@@ -348,50 +160,50 @@ std::vector<axis<recipe>::entry> table() {
         struct_of({{1, 0, vector(2, 1, 3, integer())}, {2, 16, predefined("short_int")}}));
     add("struct_overlap", "two members at one address",
         struct_of({{1, 0, predefined("int")}, {4, 0, predefined("byte")}}));
-    add("resized", "the standard's example: lower bound -3, extent 9", resized_of(-3, 9, integer()));
-    add("resized_data_outside", "lower bound above the data", resized_of(8, 12, integer()));
-    add("resized_small", "extent below that of the data", resized_of(0, 4, vector(2, 1, 2, integer())));
-    add("resized_twice", "earlier markers are erased", resized_of(0, 8, marked()));
-    add("resized_nothing", "bounds without data", resized_of(4, 16, contiguous(0, integer())));
-    add("dup", "of a predefined datatype", dup_of(integer()));
-    add("dup_padded", "of a struct with padding", dup_of(padded()));
-    add("dup_marked", "of moved bounds", dup_of(marked()));
-    add("subarray_1d", "3 of 7 from 2", subarray_of({7}, {3}, {2}, true, integer()));
+    add("resized", "the standard's example: lower bound -3, extent 9", of(by::resized{-3, 9}, {integer()}));
+    add("resized_data_outside", "lower bound above the data", of(by::resized{8, 12}, {integer()}));
+    add("resized_small", "extent below that of the data", of(by::resized{0, 4}, {vector(2, 1, 2, integer())}));
+    add("resized_twice", "earlier markers are erased", of(by::resized{0, 8}, {marked()}));
+    add("resized_nothing", "bounds without data", of(by::resized{4, 16}, {contiguous(0, integer())}));
+    add("dup", "of a predefined datatype", of(by::dup{}, {integer()}));
+    add("dup_padded", "of a struct with padding", of(by::dup{}, {padded()}));
+    add("dup_marked", "of moved bounds", of(by::dup{}, {marked()}));
+    add("subarray_1d", "3 of 7 from 2", of(by::subarray{{7}, {3}, {2}, true}, {integer()}));
     add("subarray_c", "rows 1..2, columns 2..4 of 4 by 6, C order",
-        subarray_of({4, 6}, {2, 3}, {1, 2}, true, integer()));
-    add("subarray_fortran", "the same in Fortran order", subarray_of({4, 6}, {2, 3}, {1, 2}, false, integer()));
+        of(by::subarray{{4, 6}, {2, 3}, {1, 2}, true}, {integer()}));
+    add("subarray_fortran", "the same in Fortran order", of(by::subarray{{4, 6}, {2, 3}, {1, 2}, false}, {integer()}));
     add("subarray_3d_c", "an inner block of 3 by 4 by 5, C order",
-        subarray_of({3, 4, 5}, {2, 2, 3}, {1, 1, 1}, true, real()));
+        of(by::subarray{{3, 4, 5}, {2, 2, 3}, {1, 1, 1}, true}, {real()}));
     add("subarray_3d_fortran", "the same in Fortran order",
-        subarray_of({3, 4, 5}, {2, 2, 3}, {1, 1, 1}, false, real()));
-    add("subarray_whole", "all of 3 by 4", subarray_of({3, 4}, {3, 4}, {0, 0}, true, integer()));
-    add("subarray_last", "the last element of 3 by 4", subarray_of({3, 4}, {1, 1}, {2, 3}, true, integer()));
-    add("subarray_padded", "of structs with padding", subarray_of({3, 3}, {2, 2}, {1, 0}, true, padded()));
-    add("subarray_marked", "of elements with moved bounds", subarray_of({3, 2}, {2, 1}, {1, 1}, true, marked()));
+        of(by::subarray{{3, 4, 5}, {2, 2, 3}, {1, 1, 1}, false}, {real()}));
+    add("subarray_whole", "all of 3 by 4", of(by::subarray{{3, 4}, {3, 4}, {0, 0}, true}, {integer()}));
+    add("subarray_last", "the last element of 3 by 4", of(by::subarray{{3, 4}, {1, 1}, {2, 3}, true}, {integer()}));
+    add("subarray_padded", "of structs with padding", of(by::subarray{{3, 3}, {2, 2}, {1, 0}, true}, {padded()}));
+    add("subarray_marked", "of elements with moved bounds", of(by::subarray{{3, 2}, {2, 1}, {1, 1}, true}, {marked()}));
     add("darray_block", "rank 1 of 2 by 2, blocks of 5 by 6, C order",
-        darray_of(1, {{5, block, 0, 2}, {6, block, 0, 2}}, true, integer()));
+        of(by::darray{1, {{5, block, 0, 2}, {6, block, 0, 2}}, true}, {integer()}));
     add("darray_block_fortran", "the same in Fortran order",
-        darray_of(1, {{5, block, 0, 2}, {6, block, 0, 2}}, false, integer()));
+        of(by::darray{1, {{5, block, 0, 2}, {6, block, 0, 2}}, false}, {integer()}));
     add("darray_cyclic", "rank 2 of 2 by 2, cyclic(2) by cyclic of 7 by 5, C order",
-        darray_of(2, {{7, cyclic, 2, 2}, {5, cyclic, 0, 2}}, true, integer()));
+        of(by::darray{2, {{7, cyclic, 2, 2}, {5, cyclic, 0, 2}}, true}, {integer()}));
     add("darray_none", "rank 1 of 3: cyclic rows, columns whole",
-        darray_of(1, {{7, cyclic, 0, 3}, {4, none, 0, 1}}, true, integer()));
-    add("darray_padded", "of structs with padding", darray_of(1, {{5, cyclic, 0, 2}}, true, padded()));
+        of(by::darray{1, {{7, cyclic, 0, 3}, {4, none, 0, 1}}, true}, {integer()}));
+    add("darray_padded", "of structs with padding", of(by::darray{1, {{5, cyclic, 0, 2}}, true}, {padded()}));
     // More blocks than fit into what libraries keep beside a datatype.
-    add("vector_33", "33 blocks of 2, stride 3", vector_of(33, 2, 3, integer()));
-    add("hvector_65", "65 blocks of 1, stride 24 bytes", hvector_of(65, 1, 24, real()));
-    add("indexed_5", "5 blocks", indexed_of(lengths(5), places(5), integer()));
-    add("indexed_33", "33 blocks", indexed_of(lengths(33), places(33), integer()));
-    add("indexed_65", "65 blocks, the last one first", indexed_of(lengths(65), places(65, true), integer()));
-    add("hindexed_33", "33 blocks", hindexed_of(lengths(33), places_in_bytes(33, 8), real()));
+    add("vector_33", "33 blocks of 2, stride 3", of(by::vector{33, 2, 3}, {integer()}));
+    add("hvector_65", "65 blocks of 1, stride 24 bytes", of(by::hvector{65, 1, 24}, {real()}));
+    add("indexed_5", "5 blocks", of(by::indexed{lengths(5), places(5)}, {integer()}));
+    add("indexed_33", "33 blocks", of(by::indexed{lengths(33), places(33)}, {integer()}));
+    add("indexed_65", "65 blocks, the last one first", of(by::indexed{lengths(65), places(65, true)}, {integer()}));
+    add("hindexed_33", "33 blocks", of(by::hindexed{lengths(33), places_in_bytes(33, 8)}, {real()}));
     add("hindexed_65", "65 blocks of structs with padding",
-        hindexed_of(lengths(65), places_in_bytes(65, 16), padded()));
-    add("indexed_block_65", "65 blocks", indexed_block_of(2, places(65), predefined("short")));
-    add("hindexed_block_33", "33 blocks", hindexed_block_of(1, places_in_bytes(33, 4), integer()));
+        of(by::hindexed{lengths(65), places_in_bytes(65, 16)}, {padded()}));
+    add("indexed_block_65", "65 blocks", of(by::indexed_block{2, places(65)}, {predefined("short")}));
+    add("hindexed_block_33", "33 blocks", of(by::hindexed_block{1, places_in_bytes(33, 4)}, {integer()}));
     add("struct_5", "5 members of three kinds", struct_of(members(5)));
     add("struct_33", "33 members of three kinds", struct_of(members(33)));
     add("struct_65", "65 members of three kinds", struct_of(members(65)));
-    add("darray_33", "rank 1 of 2: 33 blocks of one", darray_of(1, {{66, cyclic, 0, 2}}, true, integer()));
+    add("darray_33", "rank 1 of 2: 33 blocks of one", of(by::darray{1, {{66, cyclic, 0, 2}}, true}, {integer()}));
     return rows;
 }
 

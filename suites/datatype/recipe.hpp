@@ -12,15 +12,11 @@
 
 namespace assay::types {
 
-using handles = std::vector<MPI_Datatype>;
+using constructors::handles;
 
 // One call of a constructor, in the binding with int arguments and in that with MPI_Count ones.
-struct recipe {
+struct recipe : constructors::contents {
     int combiner = 0;
-    std::vector<int> integers; // arguments of the binding without large counts, in the order of section 5.1.13
-    std::vector<MPI_Aint> addresses;
-    std::vector<int> integers_c; // the same of the other binding: what is int there, and what is MPI_Count
-    std::vector<MPI_Count> counts_c;
     std::vector<definition> old; // the datatype arguments
     layout map;
     std::function<int(handles const&, MPI_Datatype*)> make,
