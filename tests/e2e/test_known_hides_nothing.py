@@ -27,12 +27,14 @@ def _order(name: str) -> bytes:
 
 
 def _pairs(session: Session) -> list[tuple[str, str]]:
-    """Faults and cases that may show them, and that known failures cover without ending their job each time."""
+    """Faults and cases that may show them, and that known failures cover without ending their job each time. Cases that
+    are jobs of their own cannot share a launch.
+    """
     target = session.target(2, None)
     known = Matcher(one for one in session.known.entries if one.fits(target))
     covered = []
     for case in session.cases("quick", 2):
-        entries = known.matching(case)
+        entries = [] if session.alone(case) else known.matching(case)
         if entries and all(one.seen for one in entries) and not session.known.always(case, target) & ENDS:
             covered.append(case)
     covered.sort(key=_order)
