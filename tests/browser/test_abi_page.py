@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import copy
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 from test_abi import sample
-from test_report_page import CHROMIUM, HOSTILE, ask, chromium
+from test_report_page import CHROMIUM, HOSTILE, ask, in_scheme, width_on_a_phone
 
 from reports.abi import write_page
 
@@ -43,14 +42,8 @@ def test_differences_and_pairs(page: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_every_text_can_be_read_on_its_ground(page: Path, tmp_path: Path, dark: bool) -> None:
-    text = page.read_text()
-    if dark:  # the preference of a headless browser cannot be set from outside
-        assert text.count("@media (prefers-color-scheme: dark)") == 1
-        text = text.replace("@media (prefers-color-scheme: dark)", "@media all")
-    scheme = tmp_path / "scheme.html"
-    scheme.write_text(text)
     answer = ask(
-        scheme,
+        in_scheme(page, tmp_path, dark),
         tmp_path,
         """
         const light = (colour) => {
@@ -91,12 +84,5 @@ def test_hostile_text_does_nothing_and_it_fits_a_phone(tmp_path: Path) -> None:
                     links: document.links.length, asked: performance.getEntriesByType("resource").length };""",
     )
     assert answer == {"hacked": "no", "images": 0, "links": 0, "asked": 0}
-    frame = tmp_path / "frame.html"
-    shutil.copy(write_page(sample(), {}, "./assay abi", tmp_path / "plain.html"), tmp_path / "abi.html")
-    width = "document.querySelector('iframe').contentDocument.documentElement.scrollWidth"
-    frame.write_text(
-        "<iframe src=abi.html style='width:375px;height:800px;border:0'></iframe>"
-        f"<script>onload = () => {{ document.title = 'width ' + {width}; }}</script>"
-    )
-    dom = chromium(tmp_path / "profile", "--allow-file-access-from-files", "--dump-dom", frame.as_uri())
-    assert "<title>width 375</title>" in dom
+    plain = write_page(sample(), {}, "./assay abi", tmp_path / "plain.html")
+    assert width_on_a_phone(plain, tmp_path) == 375

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from sample_matrix import ABSENT, LIBRARIES, NPS, write_matrix_sample
-from test_report_page import CHROMIUM, HOSTILE, ask, chromium, write_hostile
+from test_report_page import CHROMIUM, HOSTILE, ask, chromium, in_scheme, width_on_a_phone, write_hostile
 
 from reports.evidence import Evidence
 from reports.matrix import Matrix, write_matrix
@@ -128,14 +128,8 @@ def test_filters(page: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("dark", [False, True])
 def test_every_text_can_be_read_on_its_ground(page: Path, tmp_path: Path, dark: bool) -> None:
     """WCAG 2.2, 1.4.3: a contrast of 4.5, of 3 for bold text on the saturated colours of failures."""
-    text = page.read_text()
-    if dark:  # the preference of a headless browser cannot be set from outside
-        assert text.count("@media (prefers-color-scheme: dark)") == 1
-        text = text.replace("@media (prefers-color-scheme: dark)", "@media all")
-    copy = tmp_path / "scheme.html"
-    copy.write_text(text)
     answer = ask(
-        copy,
+        in_scheme(page, tmp_path, dark),
         tmp_path,
         """
         const channel = (value) => (value /= 255) <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
@@ -203,18 +197,8 @@ def test_it_asks_the_network_for_nothing_and_runs_only_its_own_script(page: Path
 
 
 def test_it_fits_a_phone(page: Path, tmp_path: Path) -> None:
-    shutil.copy(page, tmp_path / "matrix.html")
-    frame = tmp_path / "frame.html"  # chromium makes no window narrower than 500 px; a frame may be
-    script = """
-        const inner = document.querySelector('iframe').contentDocument;
-        inner.querySelectorAll('details').forEach((node) => { node.open = true; });
-        document.title = 'width ' + inner.documentElement.scrollWidth;"""
-    frame.write_text(
-        "<iframe src=matrix.html style='width:375px;height:800px;border:0'></iframe>"
-        f"<script>onload = () => {{ {script} }}</script>"
-    )
-    dom = chromium(tmp_path / "profile", "--allow-file-access-from-files", "--dump-dom", frame.as_uri())
-    assert "<title>width 375</title>" in dom
+    opened = "inner.querySelectorAll('details').forEach((node) => { node.open = true; });"
+    assert width_on_a_phone(page, tmp_path, opened) == 375
 
 
 def test_without_its_script_the_page_still_tells_everything(page: Path, tmp_path: Path) -> None:

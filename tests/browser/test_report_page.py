@@ -62,6 +62,35 @@ def ask(page: Path, tmp_path: Path, script: str) -> Any:
     return answer
 
 
+def in_scheme(page: Path, tmp_path: Path, dark: bool) -> Path:
+    """A copy that has the colours of one scheme: the preference of a headless browser cannot be set from outside."""
+    text = page.read_text()
+    if dark:
+        assert text.count("@media (prefers-color-scheme: dark)") == 1
+        text = text.replace("@media (prefers-color-scheme: dark)", "@media all")
+    copy = tmp_path / "scheme.html"
+    copy.write_text(text)
+    return copy
+
+
+def width_on_a_phone(page: Path, tmp_path: Path, prepare: str = "") -> int:
+    """How wide, in pixels, the page becomes in a window of 375; `prepare` is a script that may open parts of `inner`."""
+    shutil.copy(page, tmp_path / "framed.html")
+    frame = tmp_path / "frame.html"  # chromium makes no window narrower than 500 px; a frame may be
+    script = f"""
+        const inner = document.querySelector('iframe').contentDocument;
+        {prepare}
+        document.title = 'width ' + inner.documentElement.scrollWidth;"""
+    frame.write_text(
+        "<iframe src=framed.html style='width:375px;height:800px;border:0'></iframe>"
+        f"<script>onload = () => {{ {script} }}</script>"
+    )
+    dom = chromium(tmp_path / "profile", "--allow-file-access-from-files", "--dump-dom", frame.as_uri())
+    found = re.search(r"<title>width (\d+)</title>", dom)
+    assert found, "the frame was not measured"
+    return int(found[1])
+
+
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("sample")
@@ -228,15 +257,7 @@ def test_it_fits_a_phone(sample: Path, tmp_path: Path) -> None:
         (sample / "report.html").as_uri(),
     )
     assert (tmp_path / "phone.png").read_bytes().startswith(b"\x89PNG")
-    frame = tmp_path / "frame.html"  # chromium makes no window narrower than 500 px; a frame may be
-    shutil.copy(sample / "report.html", tmp_path / "report.html")
-    width = "document.querySelector('iframe').contentDocument.documentElement.scrollWidth"
-    frame.write_text(
-        "<iframe src=report.html style='width:375px;height:800px;border:0'></iframe>"
-        f"<script>onload = () => {{ document.title = 'width ' + {width}; }}</script>"
-    )
-    dom = chromium(tmp_path / "profile", "--allow-file-access-from-files", "--dump-dom", frame.as_uri())
-    assert "<title>width 375</title>" in dom
+    assert width_on_a_phone(sample / "report.html", tmp_path) == 375
 
 
 def test_an_address_with_a_filter_or_a_case_leads_there(sample: Path, tmp_path: Path) -> None:
