@@ -74,7 +74,7 @@ def in_scheme(page: Path, tmp_path: Path, dark: bool) -> Path:
 
 
 def width_on_a_phone(page: Path, tmp_path: Path, prepare: str = "") -> int:
-    """How wide, in pixels, the page becomes in a window of 375; `prepare` is a script that may open parts of `inner`."""
+    """How wide, in pixels, the page is in a window of 375; `prepare` is a script that may open parts (`inner`)."""
     shutil.copy(page, tmp_path / "framed.html")
     frame = tmp_path / "frame.html"  # chromium makes no window narrower than 500 px; a frame may be
     script = f"""
