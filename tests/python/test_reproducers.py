@@ -26,10 +26,10 @@ WITHOUT_SEEN = {
     "impi": 18,
     "libfabric": 25,
     "mpich": 72,
-    "openmpi": 48,
+    "openmpi": 47,
     "ucx": 7,
 }  # at most: tables that do not say what was seen
-WITHOUT_RATE = {"impi": 5, "libfabric": 2, "mpich": 22, "openmpi": 26}  # at most: tables of chance without numbers
+WITHOUT_RATE = {"impi": 5, "libfabric": 2, "mpich": 22, "openmpi": 25}  # at most: tables of chance without numbers
 
 # A compiler wrapper that makes a shell script of the lines `// sh:` of a source; `// lacks MPI_X` does not compile.
 _MPICC = """#!/bin/sh
