@@ -42,6 +42,17 @@ inline constexpr std::size_t default_least = 64;      // FI_OPT_MIN_MULTI_RECV
 // Operations that one peer may have to answer at a time: announced messages that have no receive yet, reads, writes and atomic
 // operations. What goes beyond waits at the side that began it, which has the memory for it anyway.
 inline constexpr std::uint64_t most_awaited = 16 * 1024;
+// Frames of one peer, other than answers that were asked for, that may have begun to arrive at a time. Those whose order matters come
+// one after the other.
+inline constexpr std::uint64_t most_begun = 1024;
+
+// Bytes of credit that a message takes.
+inline std::uint64_t credit_for(std::uint64_t size) { return size + net::head_size; }
+// Bytes that are kept for one peer: what it reads and is about to be changed, and what atomic operations have found.
+inline std::uint64_t most_kept() { return std::max<std::uint64_t>(configured().window, most_atomic); }
+// Answers to one peer that the wire has not sent: a grant and a confirmation for each announced message, and one for each message
+// that came with credit.
+inline std::uint64_t most_replies() { return 2 * most_awaited + configured().window / net::head_size; }
 
 // Memory in a few pieces, without an allocation.
 class pieces {
@@ -136,6 +147,7 @@ struct reply : sending {
     region* from = nullptr; // whose memory it still uses
     iovec data{};
     std::unique_ptr<std::byte[]> copy;
+    std::uint64_t kept = 0; // bytes of a copy, which count for the peer
 };
 
 // An operation that this endpoint has begun and that is not complete.
@@ -187,7 +199,7 @@ public:
     ssize_t atomic_operation(atomic_request const& it, manner const& how);
     ssize_t cancel(void const* context);
     void withdraw(void* token); // the memory that this frame arrives in is about to vanish
-    void keep(reply& one);      // the memory that this answer is sent from is; throws std::bad_alloc
+    void abandon(reply& one);   // the memory that this answer is sent from is
 
     domain& in;
 
@@ -204,18 +216,28 @@ private:
         void free(std::uint64_t cost) { now -= std::min(now, cost); }
         void ended(std::uint64_t limit) { before = std::min(now, limit); }
     };
+    // What an operation asks of a peer.
+    struct burden {
+        std::uint64_t answers;     // how many
+        std::uint64_t results = 0; // bytes that they bring
+        bool kept = false;         // the peer has to keep the results until they are sent
+        bool changes = false;      // the peer may have to keep those of earlier operations
+    };
     // An operation that waits until the peer has answered others.
     struct delayed {
-        std::uint64_t answers; // that it asks for
+        burden asked;
         std::function<void()> start;
     };
     struct peer_state {
         std::uint64_t in_flight = 0; // eager bytes that the peer has not said it has used up
         std::uint64_t owed = 0;      // eager bytes of the peer that were used up here; it has not been told
         std::uint64_t awaited = 0;   // answers that the peer owes
+        std::uint64_t results = 0;   // bytes that they bring
         std::unique_ptr<std::deque<delayed>> waiting; // null: none
         account eager, offers;                        // of its messages
         std::uint64_t replies = 0;                    // to it, that the wire has not sent
+        std::uint64_t kept = 0;                       // bytes of these that are copies
+        std::uint64_t begun = 0;                      // frames that are arriving, but for answers that were asked for
         // Why nothing more comes from there, until it is heard of or called again. 0: something may come.
         int gone = 0;
         fi_addr_t number = FI_ADDR_NOTAVAIL;
@@ -231,9 +253,13 @@ private:
     void keep_copy(request& one);
     void launch(request& one, packet& head, pieces const& payload);
     void settle(request& one);
-    template <typename Start> void in_turn(net::peer to, std::uint64_t answers, Start start);
-    void came(net::peer from, std::uint64_t answers);
-    void respond(net::peer to, packet& head, iovec const& data, region* from, std::unique_ptr<std::byte[]> copy = {});
+    static std::uint64_t results_of(request const& one);
+    static bool takes(peer_state& by, burden const& it);
+    template <typename Start> void in_turn(net::peer to, burden const& asked, Start start);
+    void came(net::peer from, std::uint64_t answers, std::uint64_t results);
+    void respond(net::peer to, packet& head, iovec const& data = {}, region* from = nullptr,
+                 std::unique_ptr<std::byte[]> copy = {});
+    bool keep(reply& one, std::uint64_t limit);
     void retire(reply& one);
     void see_off();
     void granted(net::peer from, packet const& head);

@@ -14,8 +14,7 @@ int close(fid* it) {
         auto& object = object_of<region, fid_mr>(it);
         auto& in = *object.in;
         locked const lock(in.mutex);
-        for (auto const& [at, one] : object.leaving) at->keep(*one);
-        for (auto const& [at, one] : object.leaving) one->from = nullptr;
+        for (auto const& [at, one] : object.leaving) at->abandon(*one);
         for (auto const& [at, token] : object.arriving) at->withdraw(token);
         if (object.writes) --object.writes->regions;
         in.regions.erase(object.key);

@@ -12,6 +12,9 @@ namespace assay::ofi {
 
 // A frame that is arriving.
 struct endpoint::landing {
+    explicit landing(net::peer sender) : from(sender) {}
+    net::peer from;
+    bool counted = false; // among the frames that its sender has begun
     packet head;
     arrival* message = nullptr;
     request* answer = nullptr;
@@ -43,7 +46,7 @@ bool endpoint::progress() noexcept {
 net::destination endpoint::begun(net::peer from, std::byte const* bytes, std::uint64_t size) {
     std::unique_ptr<landing> to;
     try {
-        to = std::make_unique<landing>();
+        to = std::make_unique<landing>(from);
         to->head = understand(bytes);
         begun_frame(from, size, *to);
     } catch (std::bad_alloc const&) { // the sender must not wait for an answer to this
@@ -68,6 +71,9 @@ void endpoint::begun_frame(net::peer from, std::uint64_t size, landing& to) {
     case kind::found: begun_found(from, head, size, to); break;
     default: break; // no payload, or one that nobody asked for
     }
+    if (to.answer || (to.message && head.what == kind::bulk)) return;
+    if (++peers_[from].begun > most_begun) wire_->give_up(from, EPROTO);
+    to.counted = true;
 }
 
 // A message, or the announcement of one, goes to the first receive that takes it; else it waits for one.
@@ -89,7 +95,7 @@ arrival& endpoint::match(net::peer from, packet const& head) {
 
 void endpoint::begun_message(net::peer from, packet head, std::uint64_t size, landing& to) {
     head.size = size;
-    auto const cost = size + net::head_size;
+    auto const cost = credit_for(size);
     // It has sent more than it had credit for. Who keeps to that has at most a window on the way or here.
     if (cost < size || !peers_[from].eager.take(cost, configured().window)) return wire_->give_up(from, EPROTO);
     auto& message = match(from, head);
@@ -135,7 +141,8 @@ void endpoint::keep_before_change(net::peer by, region& memory, std::byte const*
     if (net::planted(fault::reads_unordered)) return;
     for (auto const& [at, one] : memory.leaving) {
         auto const* const from = static_cast<std::byte const*>(one->data.iov_base);
-        if (at == this && one->to == by && from < place + size && place < from + one->data.iov_len) keep(*one);
+        bool const same = from < place + size && place < from + one->data.iov_len;
+        if (at == this && one->to == by && same && !keep(*one, most_kept())) return wire_->give_up(by, EPROTO);
     }
 }
 
@@ -149,6 +156,7 @@ void endpoint::withdraw(void* token) {
 void endpoint::arrived(net::peer from, void* token) {
     if (!token) return; // there was no memory for it
     std::unique_ptr<landing> const owner(static_cast<landing*>(token));
+    if (owner->counted) --peers_[from].begun;
     try {
         arrived_frame(from, *owner);
     } catch (std::bad_alloc const&) {
@@ -220,7 +228,10 @@ void endpoint::serve_read(net::peer from, packet const& head) {
 
 // An answer. Its data may be in a region, from which the wire takes it when there is room; then the region knows of it.
 void endpoint::respond(net::peer to, packet& head, iovec const& data, region* from, std::unique_ptr<std::byte[]> copy) {
-    if (peers_[to].replies >= most_awaited) return wire_->give_up(to, EPROTO); // it asks, and does not listen
+    auto const size = copy ? data.iov_len : 0;
+    auto const& about = peers_[to];
+    if (about.replies >= most_replies() || about.kept + size > most_kept())
+        return wire_->give_up(to, EPROTO); // it asks, and does not listen
     if (spare_replies_.empty()) spare_replies_.push_back(std::make_unique<reply>());
     auto one = std::move(spare_replies_.back());
     spare_replies_.pop_back();
@@ -230,6 +241,7 @@ void endpoint::respond(net::peer to, packet& head, iovec const& data, region* fr
     one->from = from;
     if (from) from->leaving.emplace_back(this, one.get());
     ++peers_[to].replies;
+    peers_[to].kept += one->kept = size;
     auto& it = *one.release();
     try {
         if (!dispatch(to, head, {&data, 1}, net::memory::borrow, static_cast<sending*>(&it))) return;
@@ -242,6 +254,7 @@ void endpoint::respond(net::peer to, packet& head, iovec const& data, region* fr
 
 void endpoint::retire(reply& one) {
     --peers_[one.to].replies;
+    peers_[one.to].kept -= std::exchange(one.kept, 0);
     if (one.from) std::erase_if(one.from->leaving, [&](auto const& entry) { return entry.second == &one; });
     one.from = nullptr;
     one.copy.reset();
@@ -249,7 +262,24 @@ void endpoint::retire(reply& one) {
     if (spare_replies_.size() < 64) spare_replies_.push_back(std::move(owner));
 }
 
-void endpoint::keep(reply& one) { wire_->keep(static_cast<sending*>(&one)); }
+// Copies what is left of an answer. False: more than `limit` would be kept for the peer.
+bool endpoint::keep(reply& one, std::uint64_t limit) {
+    auto& about = peers_[one.to];
+    if (one.kept > 0) return true;
+    if (about.kept + one.data.iov_len > limit) return false;
+    wire_->keep(static_cast<sending*>(&one));
+    about.kept += one.kept = one.data.iov_len;
+    return true;
+}
+
+// It is kept, or else the connection ends. Of a single answer any size is kept, as long as there is memory.
+void endpoint::abandon(reply& one) {
+    one.from = nullptr;
+    try {
+        if (keep(one, std::max<std::uint64_t>(most_kept(), one.data.iov_len))) return;
+    } catch (std::bad_alloc const&) {}
+    wire_->give_up(one.to, FI_EKEYREJECTED);
+}
 
 namespace {
 
@@ -324,6 +354,7 @@ void endpoint::written(net::peer from, landing& what) {
 void endpoint::lost(void* token) {
     if (!token) return; // there was no memory for it
     std::unique_ptr<landing> const owner(static_cast<landing*>(token));
+    if (owner->counted) --peers_[owner->from].begun;
     if (owner->memory)
         std::erase_if(owner->memory->arriving, [&](auto const& entry) { return entry.second == owner.get(); });
     if (owner->answer) {
@@ -332,7 +363,7 @@ void endpoint::lost(void* token) {
     }
     auto* const message = owner->message;
     if (!message) return;
-    if (message->head.what == kind::message) peers_[message->from].eager.free(message->head.size + net::head_size);
+    if (message->head.what == kind::message) peers_[message->from].eager.free(credit_for(message->head.size));
     if (message->into) return complete(*message, FI_ECONNRESET);
     messages(message->head.flags & is_tagged).remove(message);
     std::erase_if(claimed_, [message](auto const& entry) { return entry.second == message; });
@@ -353,11 +384,12 @@ void endpoint::failed(void* token, int error) {
     auto& one = static_cast<request&>(it);
     auto const to = one.to;
     std::uint64_t const answers = one.what != request::kind::send ? one.awaited : one.offered ? 1 : 0;
+    auto const results = one.awaited > 0 ? results_of(one) : 0;
     one.error = error;
     one.awaited = 0;
     --one.queued;
     settle(one);
-    if (answers > 0) came(to, answers);
+    if (answers > 0) came(to, answers, results);
 }
 
 // Nothing that waits for this peer can end well any more. What it has sent completely stays.
@@ -366,7 +398,7 @@ void endpoint::closed(net::peer which, int reason) {
     if (peers_.size() <= which) peers_.resize(which + 1);
     auto& about = peers_[which];
     about.gone = error;
-    about.in_flight = about.owed = about.awaited = 0;
+    about.in_flight = about.owed = about.awaited = about.results = 0;
     about.waiting.reset();
     about.eager.ended(configured().window);
     about.offers.ended(most_awaited);

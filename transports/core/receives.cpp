@@ -86,7 +86,7 @@ void endpoint::grant(arrival& message) {
     head.id = message.head.id;
     head.size = message.places.size();
     if (head.size > 0) head.other = message.number = granted_.add(&message);
-    dispatch(message.from, head, {}, net::memory::copy, nullptr);
+    respond(message.from, head);
     if (head.size == 0) complete(message, 0);
 }
 
@@ -139,17 +139,18 @@ void endpoint::used_up(net::peer from, packet const& head) {
         packet answer;
         answer.what = kind::done;
         answer.id = head.id;
-        dispatch(from, answer, {}, net::memory::copy, nullptr);
+        respond(from, answer);
     }
     if (head.what != kind::message) return;
-    peers_[from].eager.free(head.size + net::head_size);
+    auto const cost = credit_for(head.size);
+    peers_[from].eager.free(cost);
     auto& owed = peers_[from].owed;
-    owed += head.size + net::head_size;
+    owed += cost;
     if (owed < configured().window / 4) return;
     packet answer;
     answer.what = kind::credit;
     ++traffic_.credits;
-    dispatch(from, answer, {}, net::memory::copy, nullptr);
+    respond(from, answer);
 }
 
 fi_addr_t endpoint::number_of(net::peer who) {
@@ -222,7 +223,7 @@ void endpoint::discard(arrival& message) {
         packet head;
         head.what = kind::grant;
         head.id = message.head.id;
-        dispatch(message.from, head, {}, net::memory::copy, nullptr);
+        respond(message.from, head);
     }
     used_up(message.from, message.head);
 }

@@ -101,25 +101,32 @@ void endpoint::settle(request& one) {
     send_queue_->push(it);
 }
 
-// Starts an operation now, or after those for this peer that wait already: the peer answers only so many at a time, and the order of
-// the calls is kept.
-template <typename Start> void endpoint::in_turn(net::peer to, std::uint64_t answers, Start start) {
-    auto& about = peers_[to];
-    if (!about.waiting && about.awaited + answers <= most_awaited) {
-        about.awaited += answers;
-        return start();
-    }
-    if (!about.waiting) about.waiting = std::make_unique<std::deque<delayed>>();
-    about.waiting->push_back({answers, start});
+// Whether the peer has room for it, beside what it has to answer and to keep for this side already; then it is counted.
+bool endpoint::takes(peer_state& by, burden const& it) {
+    if (by.awaited + it.answers > most_awaited) return false;
+    auto const kept = by.results + (it.kept ? it.results : 0);
+    if ((it.kept || it.changes) && by.results > 0 && kept > most_kept()) return false;
+    by.awaited += it.answers;
+    by.results += it.results;
+    return true;
 }
 
-// A peer has answered: others may start.
-void endpoint::came(net::peer from, std::uint64_t answers) {
+// Starts an operation now, or after those for this peer that wait already: a peer has only so much room for them, and the order of
+// the calls is kept.
+template <typename Start> void endpoint::in_turn(net::peer to, burden const& asked, Start start) {
+    auto& about = peers_[to];
+    if (!about.waiting && takes(about, asked)) return start();
+    if (!about.waiting) about.waiting = std::make_unique<std::deque<delayed>>();
+    about.waiting->push_back({asked, start});
+}
+
+// A peer has answered, so that others may start.
+void endpoint::came(net::peer from, std::uint64_t answers, std::uint64_t results) {
     peers_[from].awaited -= std::min(peers_[from].awaited, answers);
+    peers_[from].results -= std::min(peers_[from].results, results);
     while (auto* const waiting = peers_[from].waiting.get()) {
         auto& about = peers_[from];
-        if (about.awaited + waiting->front().answers > most_awaited) return;
-        about.awaited += waiting->front().answers;
+        if (!takes(about, waiting->front().asked)) return;
         auto const start = std::move(waiting->front().start);
         waiting->pop_front();
         if (waiting->empty()) about.waiting.reset();
@@ -142,7 +149,7 @@ ssize_t endpoint::send(bool with_tag, pieces const& memory, std::uint64_t tag, m
     bool const confirmed = how.flags & (FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE);
     if (confirmed) head.flags |= wants_done;
     auto& about = peers_[to];
-    auto const cost = memory.size() + net::head_size;
+    auto const cost = credit_for(memory.size());
     traffic_.bytes += memory.size();
 
     auto one = begin(request::kind::send, memory, how, to);
@@ -169,7 +176,7 @@ ssize_t endpoint::send(bool with_tag, pieces const& memory, std::uint64_t tag, m
     one->awaited = 1;
     head.id = one->number = requests_.add(one.get());
     (void)one.release(); // settle() frees it
-    in_turn(to, 1, [this, to, head]() mutable { dispatch(to, head, {}, net::memory::copy, nullptr); });
+    in_turn(to, {.answers = 1}, [this, to, head]() mutable { dispatch(to, head, {}, net::memory::copy, nullptr); });
     return 0;
 }
 
@@ -178,7 +185,7 @@ void endpoint::granted(net::peer from, packet const& head) {
     auto* const one = find_request(from, head);
     if (!one || !std::exchange(one->offered, false)) return;
     if (!one->lasting) --one->awaited;
-    came(from, 1);
+    came(from, 1, 0);
     if (head.size > 0) {
         packet answer;
         answer.what = kind::bulk;
@@ -196,9 +203,13 @@ request* endpoint::find_request(net::peer from, packet const& head) const {
     return waits && one->to == from ? one : nullptr;
 }
 
+// Bytes that the answers to it bring.
+std::uint64_t endpoint::results_of(request const& one) { return one.flags & FI_READ ? one.memory.size() : 0; }
+
 void endpoint::answered(request& one, int error) {
+    auto const last = one.awaited == 1;
     if (one.awaited > 0) --one.awaited;
-    if (one.what != request::kind::send) came(one.to, 1);
+    if (one.what != request::kind::send) came(one.to, 1, last ? results_of(one) : 0);
     if (error) one.error = error;
     settle(one);
 }
@@ -233,7 +244,7 @@ ssize_t endpoint::write(pieces const& memory, std::span<fi_rma_iov const> remote
     one->awaited = static_cast<unsigned>(remote.size());
     traffic_.bytes += memory.size();
     auto& it = *one.release();
-    in_turn(to, remote.size(), [this, &it, how, places = list_of(remote)] {
+    in_turn(to, {.answers = remote.size(), .changes = true}, [this, &it, how, places = list_of(remote)] {
         std::size_t from = 0;
         for (std::size_t k = 0; k < places.count; ++k) {
             auto const& there = places.list[k];
@@ -263,7 +274,7 @@ ssize_t endpoint::read(pieces const& memory, std::span<fi_rma_iov const> remote,
     one->number = requests_.add(one.get());
     one->awaited = static_cast<unsigned>(remote.size());
     auto& it = *one.release();
-    in_turn(to, remote.size(), [this, &it, to, places = list_of(remote)] {
+    in_turn(to, {.answers = remote.size(), .results = results_of(it)}, [this, &it, to, places = list_of(remote)] {
         std::size_t from = 0;
         for (std::size_t k = 0; k < places.count; ++k) {
             packet head;
@@ -313,7 +324,11 @@ ssize_t endpoint::atomic_operation(atomic_request const& it, manner const& how) 
     }
     auto const operands = size / from;
     auto& request = *one.release();
-    in_turn(to, it.remote.size(), [this, &request, head, operands, places = list_of(it.remote)]() mutable {
+    burden const asked{.answers = it.remote.size(),
+                       .results = results_of(request),
+                       .kept = it.how != form::plain,
+                       .changes = it.op != FI_ATOMIC_READ};
+    in_turn(to, asked, [this, &request, head, operands, places = list_of(it.remote)]() mutable {
         auto* next = request.copy.get();
         head.data = 0;
         for (std::size_t k = 0; k < places.count; ++k) {

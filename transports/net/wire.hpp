@@ -91,7 +91,8 @@ public:
     // failed() follows as before. Throws std::bad_alloc.
     virtual void keep(void* token) = 0;
 
-    // Gives up all connections with a peer, for this error: one of the next calls of poll() reports them as closed.
+    // Gives up all connections with a peer, for this error: one of the next calls of poll() reports them as closed. Until then
+    // nothing is read from memory that was borrowed for it.
     virtual void give_up(peer which, int error) = 0;
 
     // Sends and receives what is possible without waiting. Returns whether there was anything.

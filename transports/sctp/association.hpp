@@ -22,6 +22,9 @@ struct front {
     std::uint64_t from = 0;      // where in it this fragment begins; at 0 the head of the frame comes first
 };
 
+// Of what came before its turn, with so much for the record of each frame: a lost packet comes again long before there is more.
+inline constexpr std::uint64_t most_held = 16 * 1024 * 1024, record_size = 256;
+
 inline std::uint64_t key_of(front const& it) { return std::uint64_t{it.unordered} << 32 | it.number; }
 
 // The memory of a fragment. A vector would fill it with zeros each time: more work than all else with a short message.
@@ -221,6 +224,8 @@ public:
         if (one.begun) one.payload.store(data, size);
         else {
             if (fresh) ++held;
+            held_bytes_ += size + (fresh ? record_size : 0);
+            if (held_bytes_ > most_held) return false;
             one.held.insert(one.held.end(), data, data + size);
         }
         if (!one.begun || one.received < one.size) return true;
@@ -251,6 +256,7 @@ private:
             auto& it = next->second;
             start(it, begin);
             it.payload.store(it.held.data(), it.held.size());
+            held_bytes_ -= it.held.size() + record_size;
             std::vector<std::byte>().swap(it.held);
             if (it.received < it.size) return;
             finish(next_, end);
@@ -264,6 +270,7 @@ private:
 
     std::unordered_map<std::uint64_t, arriving> frames_;
     std::uint32_t next_ = 0;
+    std::uint64_t held_bytes_ = 0; // of frames that came before their turn
 };
 
 } // namespace assay::sctp

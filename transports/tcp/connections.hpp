@@ -14,6 +14,8 @@ public:
     virtual void call(net::peer who) = 0;
     // Ends those of a peer at once, with all reports. Not from within one.
     virtual void drop(net::peer who, int error) = 0;
+    // Whether what comes from a peer is left where it is for now.
+    virtual void pause(net::peer who, bool on) = 0;
     // Bytes that the other sides have not acknowledged.
     virtual std::uint64_t unacknowledged() const = 0;
 };

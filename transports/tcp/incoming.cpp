@@ -16,6 +16,31 @@ constexpr int hot_polls = 8, cold_polls = 32;
 
 } // namespace
 
+void tcp_wire::pause(peer who, bool on) {
+    for (auto const& one : links_) {
+        if (!one || !one->known || one->from != who || one->paused == on) continue;
+        one->paused = on;
+        watch(*one);
+        if (!on) unpaused_.push_back(one->number); // not here: this may be from within a report
+    }
+}
+
+// Goes on with connections that are not paused any more: nothing else would ask for what is in their stash.
+void tcp_wire::take_up() {
+    while (!unpaused_.empty()) {
+        auto const number = unpaused_.back();
+        unpaused_.pop_back();
+        if (links_[number] && !links_[number]->error) go_on(*links_[number]);
+    }
+}
+
+// What came while it was blocked.
+void tcp_wire::go_on(link& one) {
+    watch(one);
+    auto const data = std::exchange(one.stash, {});
+    parse(one, data.data(), data.size());
+}
+
 // Whether that was enough for this poll.
 bool tcp_wire::read_hot() {
     if (!hot_) return false;
@@ -31,7 +56,7 @@ bool tcp_wire::read_hot() {
 
 // Reads what is there. A payload goes right into its place, and what comes after it into the scratch buffer.
 void tcp_wire::read(link& one) {
-    for (int round = 0; round < reads_per_poll && !one.error && one.waits_for == 0; ++round) {
+    for (int round = 0; round < reads_per_poll && !one.error && !one.blocked(); ++round) {
         std::array<iovec, queued_frame::most_pieces> pieces;
         std::size_t count = 0, direct = 0;
         bool const payload = one.in_payload && !one.payload.places().empty();
@@ -79,6 +104,10 @@ void tcp_wire::read(link& one) {
 
 void tcp_wire::parse(link& one, std::byte const* data, std::size_t size) {
     while (size > 0 && !one.error) {
+        if (one.blocked()) {
+            one.stash.insert(one.stash.end(), data, data + size);
+            return watch(one);
+        }
         if (one.in_payload) {
             auto const part = static_cast<std::size_t>(std::min<std::uint64_t>(size, one.payload.missing()));
             one.payload.store(data, part);
@@ -96,11 +125,8 @@ void tcp_wire::parse(link& one, std::byte const* data, std::size_t size) {
         if (one.partial_size < whole) return;
         one.partial_size = 0;
         if (!(one.greeted ? begin(one) : greeted(one))) return mark_broken(one, EPROTO);
-        if (one.waits_for != 0) {
-            one.stash.assign(data, data + size);
-            return watch(one);
-        }
     }
+    if (one.blocked()) watch(one);
 }
 
 // The maker of a connection has said who it is. It is answered on the same connection, unless there is another already.
@@ -170,9 +196,7 @@ void tcp_wire::order_after(link const& gone, int error) {
         if (error && (waits || gone.leaving)) mark_broken(one, error);
         if (error || !waits) continue;
         one.waits_for = 0;
-        watch(one);
-        auto const data = std::exchange(one.stash, {});
-        parse(one, data.data(), data.size());
+        if (!one.paused) go_on(one);
     }
 }
 

@@ -70,6 +70,7 @@ struct link {
     int deaf = 0; // why nothing more can be written; what the other side has sent before is still read
     bool connecting = false, corked = false;
     unsigned watched = EPOLLIN; // the events that are asked for
+    bool listed = true;         // with epoll
     bool known = false;         // `from` is valid
     bool greeted = false;       // what comes next is a frame
     bool ours = false;          // this side has made it
@@ -81,7 +82,9 @@ struct link {
     std::uint32_t serial = 0; // its number among those that its maker has made
     // What comes here was sent after all that comes over the peer's connection of this serial number (0: of none).
     std::uint32_t waits_for = 0;
-    std::vector<std::byte> stash; // what came so far
+    bool paused = false;          // nothing is read for now
+    std::vector<std::byte> stash; // what came so far, and waits for either
+    bool blocked() const { return waits_for != 0 || paused; }
 
     std::array<std::byte, greeting_size> partial; // of a greeting or of a size and head
     std::size_t partial_size = 0;

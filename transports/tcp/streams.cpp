@@ -28,7 +28,9 @@ using net::peer;
 
 constexpr std::size_t fragment_size = 128 * 1024;
 constexpr std::size_t first_size = 8 * 1024; // the first fragment is copied at the receiver, so it is short
-constexpr int last_looks = 1000;             // for what else came from a peer that has closed one of its connections
+// Of what came before its turn, with so much for the record of each fragment: connections that bring more are read later.
+constexpr std::uint64_t most_held = 4 * 1024 * 1024, record_size = 256;
+constexpr int last_looks = 1000; // for what else came from a peer that has closed one of its connections
 
 struct front {
     std::uint32_t number = 0; // of the frame
@@ -111,7 +113,10 @@ public:
               void* token) override;
     void withdraw(void* token) override;
     void keep(void* token) override;
-    void give_up(peer which, int error) override { end(which, error); }
+    void give_up(peer which, int error) override {
+        for (auto const one : peers_[which].inner) inner_->give_up(one, error);
+        end(which, error);
+    }
     bool poll() override;
     int wait_fd() const override { return inner_->wait_fd(); }
     bool flush(std::chrono::milliseconds limit) override;
@@ -126,6 +131,8 @@ private:
         std::deque<std::shared_ptr<departing>> leaving; // with fragments that are not given to a connection
         std::vector<void*> failed;                      // tokens of frames that got stuck
         std::unordered_map<std::uint32_t, arriving> coming;
+        std::uint64_t held = 0;   // bytes of these that came before their turn
+        std::vector<peer> paused; // connections that are not read until some of it has had its turn
         bool ending = false;
         int error = 0; // why
     };
@@ -342,7 +349,7 @@ net::destination streams_wire::begun(peer from, std::byte const* head, std::uint
     return {pieces_, it.release()};
 }
 
-void streams_wire::arrived(peer, void* token) {
+void streams_wire::arrived(peer over, void* token) {
     if (!token) return; // of a fragment that is none
     std::unique_ptr<fragment> it(static_cast<fragment*>(token));
     auto const from = it->from;
@@ -361,11 +368,20 @@ void streams_wire::arrived(peer, void* token) {
             frame.size = it->what.size;
             std::memcpy(frame.head.data(), it->held.get(), frame.head.size());
         }
+        about.held += it->size + record_size;
         frame.held.push_back(std::move(it));
     }
+    auto const held = about.held;
     if (net::planted(fault::overtaking)) settle(from, number);
     else
         while (settle(from, about.next_in)) ++about.next_in;
+    // Each connection brings fragments in their order: what is waited for is never behind one that was taken too early.
+    if (about.held < held)
+        for (auto const one : std::exchange(about.paused, {})) inner_->pause(one, false);
+    else if (about.held > most_held && !about.ending) {
+        inner_->pause(over, true);
+        about.paused.push_back(over);
+    }
 }
 
 // Goes on with a frame whose turn it is. Returns whether it has ended.
@@ -394,6 +410,7 @@ bool streams_wire::settle(peer from, std::uint32_t number) {
             data += place.iov_len;
         }
         frame.received += one->size - before;
+        peers_[from].held -= one->size + record_size;
     }
     frame.held.clear();
     if (frame.received > frame.size) end(from, EPROTO);

@@ -28,11 +28,11 @@ peer tcp_wire::reach(address const& where) {
 // Asks for EPOLLOUT only while there is something to write.
 void tcp_wire::watch(link& one) {
     unsigned const wanted =
-        (one.connecting || (!one.queue.empty() && !one.deaf) ? EPOLLOUT : 0u) | (one.waits_for == 0 ? EPOLLIN : 0u);
-    if (wanted == one.watched || one.error) return;
+        (one.connecting || (!one.queue.empty() && !one.deaf) ? EPOLLOUT : 0u) | (one.blocked() ? 0u : EPOLLIN);
+    if (one.error || (one.listed ? wanted == one.watched : one.blocked())) return;
     one.watched = wanted;
     epoll_event event{.events = wanted, .data = {.ptr = &one}};
-    epoll_ctl(epoll_, EPOLL_CTL_MOD, one.fd, &event);
+    epoll_ctl(epoll_, std::exchange(one.listed, true) ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, one.fd, &event);
 }
 
 bool tcp_wire::ready(peer to) {
@@ -136,7 +136,10 @@ bool tcp_wire::poll() {
     moved_ = !broken_.empty();
     if (!corked_.empty()) uncork();
     settle_broken();
-    if (read_hot()) return true;
+    if (read_hot()) {
+        take_up();
+        return true;
+    }
     std::array<epoll_event, events_per_poll> events;
     int const count = epoll_wait(epoll_, events.data(), events_per_poll, 0);
     for (int k = 0; k < count; ++k) {
@@ -149,7 +152,11 @@ bool tcp_wire::poll() {
         if (one.error) continue; // found broken by what came before it in this round
         if (event.events & (EPOLLOUT | EPOLLERR | EPOLLHUP)) write(one);
         if (!one.error && event.events & (EPOLLIN | EPOLLERR | EPOLLHUP)) read(one);
+        // It has ended, which epoll would say for ever; what it has brought is still read when its turn comes.
+        if (!one.error && one.blocked() && event.events & (EPOLLERR | EPOLLHUP))
+            one.listed = epoll_ctl(epoll_, EPOLL_CTL_DEL, one.fd, nullptr) != 0;
     }
+    take_up();
     settle_broken();
     return moved_;
 }

@@ -86,6 +86,7 @@ public:
         if (!peers_[who].out) connect(who);
     }
     void drop(peer who, int error) override;
+    void pause(peer who, bool on) override;
     std::uint64_t unacknowledged() const override;
 
 private:
@@ -118,6 +119,8 @@ private:
     void not_written(link& one, int error);
     void write_off(link& one);
     void order_after(link const& gone, int error);
+    void go_on(link& one);
+    void take_up();
     void end_payload(link& one);
     void drop(link& one, int error);
     void mark_broken(link& one, int error);
@@ -139,8 +142,9 @@ private:
     address self_;
     std::vector<std::unique_ptr<link>> links_;
     std::vector<std::size_t> free_links_;
-    std::vector<link*> broken_;       // to be reported by the next poll()
-    std::vector<std::size_t> corked_; // numbers of those that hold back what makes no full packet
+    std::vector<link*> broken_;         // to be reported by the next poll()
+    std::vector<std::size_t> unpaused_; // numbers of those that are read again, and may have something in their stash
+    std::vector<std::size_t> corked_;   // numbers of those that hold back what makes no full packet
     std::vector<peer_state> peers_;
     std::unordered_map<address, peer> by_address_;
     std::unique_ptr<std::byte[]> scratch_;

@@ -64,7 +64,11 @@ public:
                 one.payload.clear();
             }
     }
-    void give_up(peer which, int error) override { given_up_.insert_or_assign(which, error); }
+    void give_up(peer which, int error) override {
+        given_up_.insert_or_assign(which, error);
+        for (auto& one : out)
+            if (one.to == which) one.payload.clear();
+    }
     // What the script wants to happen next.
     bool poll() override {
         auto const now = std::exchange(next, nullptr);
@@ -77,10 +81,12 @@ public:
     std::uint64_t backlog(peer) const override { return 0; }
     net::counters const& counted() const override { return counted_; }
 
-    // For `next`:
-    void begin(peer from, std::byte const* head, std::uint64_t size) {
+    // For `next`. begin() returns false when nothing more is taken from there.
+    bool begin(peer from, std::byte const* head, std::uint64_t size) {
+        if (given_up_.contains(from)) return false;
         auto const placed = sink_.begun(from, head, size);
         in.push_back({from, placed.token, {placed.places.begin(), placed.places.end()}, size});
+        return true;
     }
     // The payload comes: bytes of one value, in all of its places.
     void finish(std::size_t k, unsigned char value) {
@@ -116,7 +122,7 @@ public:
 
 private:
     template <typename T> static T take(std::vector<T>& from, std::size_t k) {
-        T const one = std::move(from[k]);
+        T one = std::move(from[k]);
         from.erase(from.begin() + static_cast<std::ptrdiff_t>(k));
         return one;
     }

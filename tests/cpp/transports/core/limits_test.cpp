@@ -1,11 +1,13 @@
 // What a peer can make us keep, and how operations end whose peer is gone or has no memory.
 #include "tests/cpp/transports/core/side.hpp"
+#include "transports/core/mr.hpp"
 #include "transports/core/packet.hpp"
 
 #include <array>
 #include <cstdio>
 #include <fcntl.h>
 #include <fstream>
+#include <netinet/tcp.h>
 #include <new>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -33,8 +35,12 @@ std::uint64_t address_of(side const& target, void const* memory) {
 // A peer that does whatever the test wants, over TCP (transports/tcp/tcp.hpp).
 class rogue {
 public:
-    explicit rogue(side& against) : against_(against) {
+    // With a small buffer of its system, most of what it does not read stays where it comes from.
+    explicit rogue(side& against, bool small_buffer = false) : against_(against) {
         fd_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        int const at_once = 1, size_of_buffer = 64 * 1024;
+        setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof at_once);
+        if (small_buffer) setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &size_of_buffer, sizeof size_of_buffer);
         EXPECT_EQ(connect(fd_, reinterpret_cast<sockaddr const*>(&against.name), sizeof against.name), 0);
         std::array<unsigned char, 80> greeting{};
         std::uint64_t const size = sizeof(sockaddr_in);
@@ -69,10 +75,26 @@ public:
         }
         return true;
     }
+    // So many bytes of what it is sent; fewer when they do not come.
+    bytes take(std::size_t size) {
+        bytes found(size);
+        std::size_t done = 0;
+        auto const limit = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+        while (done < size && std::chrono::steady_clock::now() < limit) {
+            auto const n = recv(fd_, found.data() + done, size - done, 0);
+            if (n > 0) done += static_cast<std::size_t>(n);
+            else if (n == 0 || errno != EAGAIN) break;
+            against_.look();
+        }
+        found.resize(done);
+        return found;
+    }
     bool closed() {
         for (int k = 0; k < 100; ++k) against_.look();
-        char byte = 0;
-        return recv(fd_, &byte, 1, 0) == 0 || (errno != EAGAIN && errno != EINTR);
+        bytes answers(1 << 20);
+        ssize_t got = 0;
+        while ((got = recv(fd_, answers.data(), answers.size(), 0)) > 0) against_.look();
+        return got == 0 || (errno != EAGAIN && errno != EINTR);
     }
 
 private:
@@ -130,12 +152,154 @@ TEST_F(limits, ofAnswersThatNobodyReads) {
         head.other = fi_mr_key(region);
         head.size = memory.size();
         std::uint64_t sent = 0;
-        auto const most = 4 * most_awaited;
+        auto const most = 4 * most_replies();
         while (sent < most && peer.put(head)) ++sent;
         EXPECT_LT(sent, most);
     }
     for (int k = 0; k < 100; ++k) b.look();
     EXPECT_EQ(fi_close(&region->fid), 0);
+}
+
+// Each write changes what the reads before it have to show, so that it has to be kept for them.
+TEST_F(limits, ofWhatIsKeptForReads) {
+    if (!configured().rma) GTEST_SKIP();
+    bytes memory(1 << 20);
+    fid_mr* region = nullptr;
+    constexpr std::uint64_t access = FI_REMOTE_READ | FI_REMOTE_WRITE;
+    ASSERT_EQ(fi_mr_reg(b.domain, memory.data(), memory.size(), access, 0, 9, 0, &region, nullptr), 0);
+    {
+        rogue peer(b);
+        auto const before = allocated();
+        packet head;
+        head.id = 1;
+        head.tag = address_of(b, memory.data());
+        head.other = fi_mr_key(region);
+        int rounds = 0;
+        for (; rounds < 100; ++rounds) {
+            head.what = kind::read;
+            head.size = memory.size();
+            if (!peer.put(head)) break;
+            head.what = kind::write;
+            head.size = 1;
+            if (!peer.put(head, {1})) break;
+            for (int k = 0; k < 10; ++k) b.look();
+        }
+        EXPECT_TRUE(peer.closed());
+        EXPECT_LE(allocated(), before + 2 * configured().window);
+    }
+    for (int k = 0; k < 100; ++k) b.look();
+    EXPECT_EQ(fi_close(&region->fid), 0);
+}
+
+// FI_ORDER_WAR, for what has not been sent when the write comes.
+TEST_F(limits, readsShowWhatWasThereBefore) {
+    if (!configured().rma) GTEST_SKIP();
+    constexpr std::size_t size = 1 << 20;
+    if (configured().window < 2 * size) GTEST_SKIP() << "so much is not kept";
+    auto memory = pattern(size, 1);
+    auto const before = memory, other = pattern(size, 77);
+    fid_mr* region = nullptr;
+    constexpr std::uint64_t access = FI_REMOTE_READ | FI_REMOTE_WRITE;
+    ASSERT_EQ(fi_mr_reg(b.domain, memory.data(), memory.size(), access, 0, 9, 0, &region, nullptr), 0);
+    {
+        rogue peer(b, true);
+        packet head;
+        head.id = 1;
+        head.tag = address_of(b, memory.data());
+        head.other = fi_mr_key(region);
+        head.size = size;
+        head.what = kind::read;
+        std::size_t count = 0;
+        auto const& unsent = static_cast<domain&>(*b.domain).regions.at(head.other)->leaving;
+        for (; unsent.size() < 2; ++count) {
+            ASSERT_LT(count, 64u);
+            ASSERT_TRUE(peer.put(head));
+            for (int k = 0; k < 100; ++k) b.look();
+        }
+        head.what = kind::write;
+        ASSERT_TRUE(peer.put(head, other));
+        EXPECT_TRUE(b.until([&] { return memory == other; }, a));
+        for (std::size_t k = 0; k < count; ++k) {
+            EXPECT_EQ(peer.take(sizeof(std::uint64_t) + sizeof head).size(), sizeof(std::uint64_t) + sizeof head);
+            EXPECT_TRUE(peer.take(size) == before) << k;
+        }
+    }
+    EXPECT_EQ(fi_close(&region->fid), 0);
+}
+
+// Answers to atomic operations are copies.
+TEST_F(limits, ofResultsOfAtomicOperations) {
+    if (!configured().rma || !configured().atomic) GTEST_SKIP();
+    std::vector<std::uint64_t> memory(most_atomic / 8);
+    fid_mr* region = nullptr;
+    constexpr std::uint64_t access = FI_REMOTE_READ | FI_REMOTE_WRITE;
+    ASSERT_EQ(fi_mr_reg(b.domain, memory.data(), most_atomic, access, 0, 9, 0, &region, nullptr), 0);
+    {
+        rogue peer(b);
+        auto const before = allocated();
+        packet head;
+        head.what = kind::atomic;
+        head.type = FI_UINT64;
+        head.op = FI_ATOMIC_READ;
+        head.flags = fetches;
+        head.id = 1;
+        head.tag = address_of(b, memory.data());
+        head.other = fi_mr_key(region);
+        head.size = most_atomic;
+        int sent = 0;
+        while (sent < 1000 && peer.put(head)) ++sent;
+        EXPECT_TRUE(peer.closed());
+        EXPECT_LE(allocated(), before + 2 * configured().window);
+    }
+    for (int k = 0; k < 100; ++k) b.look();
+    EXPECT_EQ(fi_close(&region->fid), 0);
+}
+
+// The memory of a program is its own again at once, whatever others still want to read of it.
+TEST_F(limits, ofReadsOfARegionThatIsClosed) {
+    if (!configured().rma) GTEST_SKIP();
+    bytes memory(1 << 20);
+    fid_mr* region = nullptr;
+    ASSERT_EQ(fi_mr_reg(b.domain, memory.data(), memory.size(), FI_REMOTE_READ, 0, 9, 0, &region, nullptr), 0);
+    rogue peer(b);
+    packet head;
+    head.what = kind::read;
+    head.id = 1;
+    head.tag = address_of(b, memory.data());
+    head.other = fi_mr_key(region);
+    head.size = memory.size();
+    auto const frame = rogue::frame_of(head, {});
+    bytes many;
+    for (int k = 0; k < 100; ++k) many.insert(many.end(), frame.begin(), frame.end());
+    ASSERT_TRUE(peer.put(many));
+    for (int k = 0; k < 100; ++k) b.look();
+    auto const before = allocated();
+    EXPECT_EQ(fi_close(&region->fid), 0);
+    EXPECT_LE(allocated(), before + 2 * configured().window + memory.size());
+    EXPECT_TRUE(peer.closed());
+}
+
+// A buffer for many messages takes any number of empty ones, and each is to be confirmed.
+TEST_F(limits, ofConfirmationsThatNobodyReads) {
+    if (!configured().multi_recv) GTEST_SKIP();
+    bytes memory(4096);
+    iovec const piece{memory.data(), memory.size()};
+    fi_msg posted{};
+    posted.msg_iov = &piece;
+    posted.iov_count = 1;
+    posted.addr = FI_ADDR_UNSPEC;
+    ASSERT_EQ(fi_recvmsg(b.ep, &posted, FI_MULTI_RECV), 0);
+    rogue peer(b);
+    packet head;
+    head.what = kind::message;
+    head.flags = wants_done;
+    auto const frame = rogue::frame_of(head, {});
+    bytes many;
+    for (int k = 0; k < 1000; ++k) many.insert(many.end(), frame.begin(), frame.end());
+    int sent = 0;
+    for (; sent < 1000 && peer.put(many); ++sent) b.events.clear();
+    EXPECT_LT(sent, 1000);
+    EXPECT_TRUE(peer.closed());
 }
 
 // Whoever keeps to the limits notices none of them.
@@ -185,6 +349,33 @@ TEST_F(two_sides, anyNumberOfReadsMayWaitForAnswers) {
         done += std::exchange(a.events, {}).size();
     }
     EXPECT_EQ(got, memory);
+    EXPECT_EQ(fi_close(&region->fid), 0);
+}
+
+TEST_F(two_sides, anyNumberOfAtomicOperationsMayWaitForAnswers) {
+    if (!configured().rma || !configured().atomic) GTEST_SKIP() << "there are none";
+    if (configured().mr_mode & FI_MR_LOCAL) GTEST_SKIP() << "passes no descriptors";
+    constexpr std::size_t count = 200, words = most_atomic / 8; // together more than any credit
+    std::vector<std::uint64_t> memory(words), ones(words, 1);
+    std::vector<std::vector<std::uint64_t>> got(count, std::vector<std::uint64_t>(words, 77));
+    fid_mr* region = nullptr;
+    constexpr std::uint64_t access = FI_REMOTE_READ | FI_REMOTE_WRITE;
+    ASSERT_EQ(fi_mr_reg(b.domain, memory.data(), most_atomic, access, 0, 9, 0, &region, nullptr), 0);
+    auto const base = address_of(b, memory.data());
+    for (auto& result : got)
+        ASSERT_EQ(fi_fetch_atomic(a.ep, ones.data(), words, nullptr, result.data(), nullptr, to_b, base,
+                                  fi_mr_key(region), FI_UINT64, FI_SUM, &result),
+                  0);
+    std::size_t done = 0;
+    auto const limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (done < count && std::chrono::steady_clock::now() < limit) {
+        b.look();
+        a.look();
+        for (auto const& it : a.events) EXPECT_EQ(it.error, 0);
+        done += std::exchange(a.events, {}).size();
+    }
+    EXPECT_EQ(done, count);
+    for (std::size_t k = 0; k < count; ++k) EXPECT_EQ(got[k], std::vector<std::uint64_t>(words, k));
     EXPECT_EQ(fi_close(&region->fid), 0);
 }
 
@@ -302,6 +493,24 @@ TEST_F(long_reads, needNoMemoryAtTheTarget) {
     }
     EXPECT_EQ(error, 0);
     EXPECT_TRUE(got == before);
+}
+
+// What a write must not change for a read before it is not kept there either: the write waits.
+TEST_F(long_reads, needNoMemoryAtTheTargetWhenAWriteFollows) {
+    auto const other = pattern(size, 77);
+    start();
+    int error = 0;
+    {
+        little_memory const limit(8 << 20);
+        ASSERT_EQ(
+            fi_write(a.ep, other.data(), size, nullptr, to_b, address_of(b, memory.data()), fi_mr_key(region), &two),
+            0);
+        error = finish(&one).error;
+    }
+    EXPECT_EQ(error, 0);
+    EXPECT_EQ(finish(&two).error, 0);
+    EXPECT_TRUE(got == before);
+    EXPECT_TRUE(memory == other);
 }
 
 // A message that there is no memory for is lost, and the receive that it goes to says so.

@@ -5,20 +5,11 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define ASSAY_OTHER_MALLOC 1
-#else
-#define ASSAY_OTHER_MALLOC 0
-#endif
-
 namespace assay::ofi {
 namespace {
-
-std::size_t allocated() { return ASSAY_OTHER_MALLOC ? 0 : mallinfo2().uordblks; }
 
 // Of the process, in bytes: what it has touched.
 std::size_t resident() {

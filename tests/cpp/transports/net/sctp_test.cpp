@@ -187,5 +187,23 @@ TEST(sctp, strangersAreForgotten) {
     EXPECT_TRUE(until([&] { return b.got.size() == 1; }, a, b));
 }
 
+// A peer that leaves out one frame and sends the rest does not make this side keep all of it.
+TEST(sctp, framesAheadOfTheirTurnAreKeptWithinALimit) {
+    arrivals in;
+    bytes const data(fragment_size - sizeof(front) - net::head_size, 1);
+    std::vector<std::byte> fragment(fragment_size);
+    std::size_t kept = 0;
+    for (std::uint32_t number = 1; kept < (64u << 20); ++number) {
+        front const what{.number = number, .size = data.size()};
+        std::memcpy(fragment.data(), &what, sizeof what);
+        std::memcpy(fragment.data() + sizeof what + net::head_size, data.data(), data.size());
+        bool const good = in.take(
+            fragment.data(), fragment.size(), true, [](auto const&...) { return net::destination{}; }, [](void*) {});
+        if (!good) break;
+        kept += data.size();
+    }
+    EXPECT_LT(kept, 64u << 20);
+}
+
 } // namespace
 } // namespace assay::sctp

@@ -61,6 +61,10 @@ public:
     }
     void fragment(unsigned stream, std::uint32_t number, std::uint64_t whole, std::uint64_t from,
                   std::string const& part) {
+        put(stream, bytes_of(number, whole, from, part));
+    }
+    static std::string bytes_of(std::uint32_t number, std::uint64_t whole, std::uint64_t from,
+                                std::string const& part) {
         std::string out(prefix_size + (from == 0 ? head_size : 0), '\0');
         std::uint64_t const size = out.size() - prefix_size + part.size();
         std::memcpy(out.data(), &size, sizeof size);
@@ -68,7 +72,7 @@ public:
         std::memcpy(out.data() + 16, &whole, sizeof whole);
         std::memcpy(out.data() + 24, &from, sizeof from);
         if (from == 0) out[prefix_size] = static_cast<char>(number + 1); // the mark
-        put(stream, out + part);
+        return out + part;
     }
     // What has come over a connection, up to 1 MB of it.
     std::size_t taken(unsigned stream) const {
@@ -159,6 +163,45 @@ TEST(streams, aConnectionThatIsStuckDoesNotHoldUpTheOthers) {
             return !a.freed.empty();
         },
         a));
+}
+
+// Only so much is kept of what comes over other connections than the one that is waited for; nothing of it is lost.
+TEST(streams, whatIsFarAheadIsTakenLater) {
+    end b(make);
+    raw a;
+    a.call(b);
+    constexpr std::uint32_t count = 1000;
+    auto const data = pattern(64 * 1024, 1);
+    std::string rest;
+    std::uint32_t made = 1;
+    std::size_t sent = 0;
+    // Sends frames 1, 2, … over one connection until the other side takes no more for a while.
+    auto const send = [&] {
+        for (int idle_polls = 0; idle_polls < 200;) {
+            if (rest.empty() && made < count) rest = raw::bytes_of(made++, data.size(), 0, {data.begin(), data.end()});
+            if (rest.empty()) return;
+            auto const n = ::send(a.fds[1], rest.data(), rest.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+            if (n > 0) {
+                sent += static_cast<std::size_t>(n);
+                rest.erase(0, static_cast<std::size_t>(n));
+                idle_polls = 0;
+            } else ++idle_polls;
+            (*b).poll();
+        }
+    };
+    send();
+    EXPECT_LT(sent, 32u << 20); // what is kept, and what the system has room for
+    a.fragment(0, 0, bytes{}, 0, 0);
+    EXPECT_TRUE(until(
+        [&] {
+            send();
+            return b.got.size() == count;
+        },
+        b))
+        << b.got.size();
+    for (std::uint32_t k = 0; k < b.got.size(); ++k) EXPECT_EQ(b.got[k].mark, static_cast<unsigned char>(k + 1));
+    EXPECT_EQ(b.got.back().payload, data);
+    EXPECT_TRUE(b.closings.empty());
 }
 
 TEST(streams, onePeerEndsWithOneOfItsConnections) {
