@@ -28,7 +28,7 @@ FAULTS = {
     "cq_no_data_flag": ["ring"],
     "cq_no_context": ["ring"],
     "cq_twice": ["ring"],
-    "cq_lost": ["ring"],
+    "cq_lost": ["ring", "few_descriptors"],
     "cq_source": ["many_to_one"],
     "cq_writes_behind": ["cq_formats"],
     "overtaking": ["order"],
@@ -137,6 +137,12 @@ def test_nothing_is_found_without_a_fault(folder: Path, environment: dict[str, s
         assert done.returncode == 0, done.stdout + done.stderr
         began = set(re.findall(r"^\[ RUN +\] ofi\.(\w+)/", done.stdout, re.MULTILINE))
         assert began == tests  # each has cases
+
+
+@pytest.mark.parametrize("transport", ["assay_tcp", "assay_sctp"])
+def test_forty_ranks_with_few_descriptors(folder: Path, environment: dict[str, str], transport: str) -> None:
+    done = run(folder, environment, ["few_descriptors"], transport, "40", "none")
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_every_test_finds_a_fault(folder: Path, environment: dict[str, str]) -> None:
