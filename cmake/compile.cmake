@@ -23,6 +23,7 @@ option(ASSAY_COVERAGE "Count which lines run (gcov)" OFF)
 if(ASSAY_SANITIZE)
   add_compile_options(-fsanitize=${ASSAY_SANITIZE} -fno-sanitize-recover=undefined)
   add_link_options(-fsanitize=${ASSAY_SANITIZE})
+  add_compile_definitions(ASSAY_REQUIREMENTS_ARE_CHECKED) # framework/check/requirement.hpp
 endif()
 if(ASSAY_COVERAGE)
   add_compile_options(--coverage)

@@ -23,6 +23,11 @@ add_library(framework-plain OBJECT ${FRAMEWORK_PLAIN})
 target_include_directories(framework-plain PUBLIC ${ASSAY_ROOT})
 target_link_libraries(framework-plain PUBLIC framework-needs)
 
+# Of this part only the table of requirements differs from build to build.
+include(${ASSAY_ROOT}/cmake/standard.cmake) # writes standard.inc from standard/*.toml
+set_source_files_properties(${ASSAY_ROOT}/framework/check/requirement.cpp PROPERTIES INCLUDE_DIRECTORIES
+                                                                                     ${CMAKE_BINARY_DIR}/generated)
+
 assay_short_build(framework-plain)
 set_source_files_properties(
   ${ASSAY_ROOT}/framework/check/buffer.cpp ${ASSAY_ROOT}/framework/check/data.cpp ${ASSAY_ROOT}/framework/check/layout.cpp

@@ -20,7 +20,7 @@ foreach(file IN LISTS requirement_files)
     endif()
   endforeach()
 endforeach()
-list(SORT rows) # by id: framework/check/standard.hpp looks them up by halves
+list(SORT rows) # by id: framework/check/ looks them up by halves
 string(CONCAT text "// Generated from standard/*.toml by cmake/standard.cmake.\n#define ASSAY_REQUIREMENTS(R)" ${rows}
               "\n#define ASSAY_PROCEDURES(P)")
 file(STRINGS ${procedure_file} lines REGEX "^MPI_")

@@ -1,6 +1,8 @@
-// The table of requirements, made from standard/*.toml by cmake/standard.cmake. For those who name requirements.
+// The table of requirements, made from standard/*.toml by cmake/standard.cmake, where builds check the ids that the suites name.
 #pragma once
 #include "framework/check/requirement.hpp"
+
+#ifdef ASSAY_REQUIREMENTS_ARE_CHECKED
 
 #include "standard.inc"
 
@@ -9,27 +11,18 @@
 
 namespace assay {
 
-consteval requirement::requirement(char const* id) : id_(nullptr), section_(nullptr), severity_(level::must) {
-    struct row {
-        char const *id, *section;
-        level severity;
-    };
-    constexpr row rows[] = {
-#define R(id_, section_, level_, since, procedures) {id_, section_, level::level_},
-        ASSAY_REQUIREMENTS(R)
+consteval requirement::requirement(char const* id) : id_(id) {
+    constexpr std::string_view ids[] = {// sorted
+#define R(id_, section, level, since, procedures) id_,
+                                        ASSAY_REQUIREMENTS(R)
 #undef R
     };
     std::string_view const wanted(id);
-    auto const* first = rows;
-    for (auto n = std::size(rows); n > 0;) {
+    auto const* first = ids;
+    for (auto n = std::size(ids); n > 0;) {
         auto const half = n / 2;
-        auto const order = wanted.compare(first[half].id);
-        if (order == 0) {
-            id_ = first[half].id;
-            section_ = first[half].section;
-            severity_ = first[half].severity;
-            return;
-        }
+        auto const order = wanted.compare(first[half]);
+        if (order == 0) return;
         if (order > 0) {
             first += half + 1;
             n -= half + 1;
@@ -41,3 +34,5 @@ consteval requirement::requirement(char const* id) : id_(nullptr), section_(null
 }
 
 } // namespace assay
+
+#endif

@@ -5,7 +5,6 @@ if(PROJECT_IS_TOP_LEVEL)
   include(${ASSAY_ROOT}/cmake/compile.cmake)
 endif()
 include(${ASSAY_ROOT}/cmake/framework.cmake)
-include(${ASSAY_ROOT}/cmake/standard.cmake) # writes standard.inc from standard/*.toml
 
 # assay-<suite> from the files of suites/<suite>, and libassay_<suite>_faults.so from faults/<suite>: preloaded, it plants the
 # fault that ASSAY_FAULT names, as proof that each test can fail.
@@ -14,6 +13,7 @@ function(assay_native_program suite include libraries)
   add_executable(assay-${suite} ${sources})
   target_include_directories(assay-${suite} PRIVATE ${ASSAY_ROOT} ${CMAKE_BINARY_DIR}/generated)
   target_include_directories(assay-${suite} SYSTEM PRIVATE ${include})
+  target_compile_definitions(assay-${suite} PRIVATE ASSAY_REQUIREMENTS_ARE_CHECKED)
   target_link_libraries(assay-${suite} PRIVATE framework-plain ${libraries})
   # For the suite only: its files include this by themselves, too (tests/python/test_layout.py).
   target_precompile_headers(assay-${suite} PRIVATE <framework/native/run.hpp>)

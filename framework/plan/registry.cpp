@@ -41,6 +41,14 @@ std::vector<test> const& all_tests() {
                            sorted[i - 1].file, sorted[i - 1].line, sorted[i].file, sorted[i].line);
                 std::abort();
             }
+        for (auto const& t : sorted)
+            for (auto const r : t.rests_on)
+                if (!r.is_known()) {
+                    fmt::print(stderr,
+                               "assay-suite: no file of standard/ has the requirement {} of the test {}: {}:{}\n",
+                               r.id(), t.full_name(), t.file, t.line);
+                    std::abort();
+                }
         return sorted;
     }();
     return tests;
