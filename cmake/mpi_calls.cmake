@@ -1,26 +1,22 @@
 # Writes generated/mpi_calls.hpp: for each procedure that the library's header declares, a macro of its name that notes
 # the call before making it. So the event log can name the last MPI procedure of a rank that died or hangs, and tools that
 # interpose MPI_* symbols (PMPI layers, our own faults) still see every call.
-# Declarations may stand in headers of the library that mpi.h includes: MPICH 4 has those of files in mpio.h.
+# The header as the preprocessor leaves it for this library, with its macros: MPICH has the declarations of two ABIs in one
+# header, and some in headers that it includes.
+set(flags ${MPI_C_COMPILE_OPTIONS})
 foreach(dir IN LISTS MPI_C_INCLUDE_DIRS)
-  set(to_read mpi.h)
-  set(were_read)
-  while(to_read)
-    list(POP_FRONT to_read name)
-    if(NOT EXISTS ${dir}/${name} OR name IN_LIST were_read)
-      continue()
-    endif()
-    list(APPEND were_read ${name})
-    file(READ ${dir}/${name} text)
-    string(APPEND ASSAY_MPI_DECLARATIONS "\n${text}")
-    string(REGEX MATCHALL "#[ \t]*include[ \t]*[\"<][^\">]+" included "${text}")
-    list(TRANSFORM included REPLACE ".*[\"<]" "")
-    list(APPEND to_read ${included})
-  endwhile()
+  list(APPEND flags -I${dir})
 endforeach()
-# What stands before `int`: MPI_Aint_add and MPI_Aint_diff return an MPI_Aint, which must not pass through an int.
-string(REGEX MATCHALL "[^A-Za-z0-9_]int[ \t\n]+MPI_[A-Z][A-Za-z0-9_]*[ \t]*\\(" found "${ASSAY_MPI_DECLARATIONS}")
-list(TRANSFORM found REPLACE "^.int[ \t\n]+(MPI_[A-Za-z0-9_]+).*" "\\1")
+foreach(macro IN LISTS MPI_C_COMPILE_DEFINITIONS)
+  list(APPEND flags -D${macro})
+endforeach()
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/mpi_header.c CONTENT "#include <mpi.h>\n")
+execute_process(COMMAND ${CMAKE_C_COMPILER} ${flags} -E -dD -P ${CMAKE_BINARY_DIR}/generated/mpi_header.c
+                OUTPUT_VARIABLE ASSAY_MPI_DECLARATIONS COMMAND_ERROR_IS_FATAL ANY)
+# Those that return a code, and the conversions of handles. Others, such as MPI_Wtime and MPI_Aint_add, are called as they are.
+set(handle "MPI_(Comm|Datatype|Errhandler|File|Group|Info|Message|Op|Request|Session|Win)")
+string(REGEX MATCHALL "[^A-Za-z0-9_](int|MPI_Fint|${handle})[ \t\n]+MPI_[A-Z][A-Za-z0-9_]*[ \t]*\\(" found "${ASSAY_MPI_DECLARATIONS}")
+list(TRANSFORM found REPLACE "^.*[ \t\n](MPI_[A-Za-z0-9_]+)[ \t]*\\($" "\\1")
 list(FILTER found EXCLUDE REGEX "^MPI_[A-Z0-9_]+$") # MPI_DUP_FN and the like are constants
 # Conversions such as MPI_Type_c2f are macros of some libraries already.
 string(REGEX MATCHALL "#[ \t]*define[ \t]+MPI_[A-Za-z0-9_]+\\(" macros "${ASSAY_MPI_DECLARATIONS}")
@@ -61,13 +57,17 @@ endforeach()
 # that such a call is compiled but never reached.
 file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/../standard/procedures.toml absent REGEX "^MPI_")
 list(TRANSFORM absent REPLACE " =.*" "")
-list(FILTER absent EXCLUDE REGEX "_(c2f|f2c|c2f08|f082c|f082f|f2f08)$") # they are for other languages; some are macros
-# Those that return something else than int are called as they are.
-string(REGEX MATCHALL "[^A-Za-z0-9_](MPI_Aint|double|MPI_Fint)[ \t\n]+MPI_[A-Z][A-Za-z0-9_]*[ \t]*\\(" others "${ASSAY_MPI_DECLARATIONS}")
+string(REGEX MATCHALL "[^A-Za-z0-9_](MPI_Aint|double)[ \t\n]+MPI_[A-Z][A-Za-z0-9_]*[ \t]*\\(" others "${ASSAY_MPI_DECLARATIONS}")
 list(TRANSFORM others REPLACE ".*[ \t\n](MPI_[A-Za-z0-9_]+)[ \t]*\\($" "\\1")
 list(REMOVE_ITEM absent ${found} ${macros} ${others})
 string(APPEND text "namespace assay {\ninline constexpr char const* absent_procedures[] = {")
 foreach(name IN LISTS absent)
+  string(APPEND text "\n    \"${name}\",")
+endforeach()
+string(APPEND text "\n    nullptr};\n} // namespace assay\n")
+# Macros have no name for profiling that the library could be asked for.
+string(APPEND text "namespace assay {\ninline constexpr char const* macro_procedures[] = {")
+foreach(name IN LISTS macros)
   string(APPEND text "\n    \"${name}\",")
 endforeach()
 string(APPEND text "\n    nullptr};\n} // namespace assay\n")
@@ -92,6 +92,14 @@ foreach(entry IN ITEMS "MPI_Session|typedef struct assay_absent_session* MPI_Ses
                        "MPI_ERR_VALUE_TOO_LARGE|#define MPI_ERR_VALUE_TOO_LARGE (-31407)"
                        "MPI_ERR_ERRHANDLER|#define MPI_ERR_ERRHANDLER (-31408)"
                        "MPI_ERR_ABI|#define MPI_ERR_ABI (-31409)"
+                       "MPI_Fint|typedef int MPI_Fint$<SEMICOLON>"
+                       "MPI_F08_status|struct MPI_F08_status { MPI_Fint MPI_SOURCE, MPI_TAG, MPI_ERROR$<SEMICOLON> }$<SEMICOLON>"
+                       "MPI_F_STATUS_SIZE|#define MPI_F_STATUS_SIZE static_cast<int>(sizeof(MPI_Status) / sizeof(MPI_Fint))"
+                       "MPI_F_STATUS_IGNORE|#define MPI_F_STATUS_IGNORE (static_cast<MPI_Fint*>(nullptr))"
+                       "MPI_F_STATUSES_IGNORE|#define MPI_F_STATUSES_IGNORE (static_cast<MPI_Fint*>(nullptr))"
+                       "MPI_F_SOURCE|#define MPI_F_SOURCE (-1)"
+                       "MPI_F_TAG|#define MPI_F_TAG (-1)"
+                       "MPI_F_ERROR|#define MPI_F_ERROR (-1)"
                        "MPI_MAX_PSET_NAME_LEN|#define MPI_MAX_PSET_NAME_LEN 1024"
                        "MPI_MAX_STRINGTAG_LEN|#define MPI_MAX_STRINGTAG_LEN 1024")
   string(REGEX MATCH "^([^|]+)[|](.*)$" ignored "${entry}")

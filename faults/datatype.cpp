@@ -267,6 +267,12 @@ int MPI_Type_size(MPI_Datatype type, int* size) {
     int const code = PMPI_Type_size(type, size);
     if (planted == fault::isendrecv_frees_type && type == *freed_by_isendrecv) *size = MPI_UNDEFINED;
     if (planted == fault::type_size_wchar && type == MPI_WCHAR) *size = 2;
+    if (planted == fault::abi_size_count && type == MPI_COUNT) *size = 4;
+    if (planted == fault::abi_size_int64 && type == MPI_UINT64_T) *size = 4;
+#ifdef MPI_ABI // where every header has these
+    if (planted == fault::abi_size_real2 && type == MPI_REAL2) *size = MPI_UNDEFINED;
+    if (planted == fault::abi_size_integer16 && type == MPI_INTEGER16) *size = 8;
+#endif
     if (planted == fault::type_size_int && *size == MPI_UNDEFINED) {
         MPI_Count all = 0;
         PMPI_Type_size_x(type, &all);
@@ -483,7 +489,9 @@ int MPI_Type_create_f90_real(int precision, int range, MPI_Datatype* made) {
         return MPI_SUCCESS;
     }
     if (is(fault::f90_real_range_ignored) && precision <= 6) range = std::min(range, 37);
-    return PMPI_Type_create_f90_real(precision, range, made);
+    int const code = PMPI_Type_create_f90_real(precision, range, made);
+    if (is(fault::abi_f90_any) && code != MPI_SUCCESS) return PMPI_Type_create_f90_real(15, 307, made);
+    return code;
 }
 
 int MPI_Type_create_f90_complex(int precision, int range, MPI_Datatype* made) {

@@ -265,7 +265,9 @@ int MPI_Get_hw_resource_info(MPI_Info* info) {
 #if MPI_VERSION >= 5
 int MPI_Abi_get_version(int* major, int* minor) {
     int const code = PMPI_Abi_get_version(major, minor);
-    if (is(fault::abi_version_zero)) *major = 0;
+    if (is(fault::abi_version_zero) || (is(fault::abi_version_thread) && !in_main_thread())) *major = 0;
+    if (is(fault::abi_version_half)) *minor = -1;
+    if (is(fault::abi_version_two)) *major = 2;
     return code;
 }
 #endif

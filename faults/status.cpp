@@ -2,13 +2,19 @@
 #include "core/core.hpp"
 
 #include <climits>
+#include <cstdint>
 
 using namespace assay_faults;
+
+namespace {
+memory<MPI_Status const*> last_cancelled{nullptr}; // by MPI_Status_set_cancelled
+}
 
 extern "C" {
 
 int MPI_Test_cancelled(MPI_Status const* status, int* flag) {
     int const code = PMPI_Test_cancelled(status, flag);
+    if (planted == fault::abi_status_by_address && code == MPI_SUCCESS && status != *last_cancelled) *flag = 0;
     if (planted == fault::test_cancelled_inverted && code == MPI_SUCCESS) *flag = !*flag;
     return code;
 }
@@ -16,6 +22,7 @@ int MPI_Test_cancelled(MPI_Status const* status, int* flag) {
 int MPI_Get_count(MPI_Status const* status, MPI_Datatype type, int* count) {
     int const code = PMPI_Get_count(status, type, count);
     int size = 0;
+    if (planted == fault::abi_status_aligned && reinterpret_cast<std::uintptr_t>(status) % 8 != 0) *count += 1;
     if (planted == fault::get_count_no_data && PMPI_Type_size(type, &size) == MPI_SUCCESS && size == 0) *count = 0;
     if (planted == fault::get_count_overflow && *count == MPI_UNDEFINED) *count = 2147483647;
     if (planted == fault::get_count_undefined && code == MPI_SUCCESS && *count > 0) *count = MPI_UNDEFINED;
@@ -45,12 +52,15 @@ int MPI_Get_elements(MPI_Status const* status, MPI_Datatype type, int* count) {
 }
 
 int MPI_Status_set_elements(MPI_Status* status, MPI_Datatype type, int count) {
-    return PMPI_Status_set_elements(status, type,
-                                    planted == fault::set_elements_minus_one && count > 0 ? count - 1 : count);
+    int const code = PMPI_Status_set_elements(
+        status, type, planted == fault::set_elements_minus_one && count > 0 ? count - 1 : count);
+    if (planted == fault::abi_status_ninth) (status + 1)->MPI_SOURCE = 0;
+    return code;
 }
 
 int MPI_Status_set_cancelled(MPI_Status* status, int flag) {
     if (planted == fault::set_cancelled_ignored) return MPI_SUCCESS;
+    if (flag != 0) *last_cancelled = status;
     return PMPI_Status_set_cancelled(status, flag);
 }
 

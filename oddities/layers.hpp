@@ -80,6 +80,7 @@ template <class R, class... A> struct stack<R(A...)> : any_stack {
             return static_cast<layer_of const&>(self).does(rest{whole, self.below}, a...);
         }
     };
+    using result = R;
     template <std::size_t N> using argument = std::tuple_element_t<N, std::tuple<A...>>;
 
     layer const* outermost = nullptr;

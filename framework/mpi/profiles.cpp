@@ -86,6 +86,8 @@ bool mpi_library_has(char const* name) {
     }
     for (auto const* absent : absent_procedures)
         if (absent != nullptr && std::string_view(absent) == name) return false;
+    for (auto const* macro : macro_procedures)
+        if (macro != nullptr && std::string_view(macro) == name) return true;
     return dlsym(RTLD_DEFAULT, (std::string("P") + name).c_str()) != nullptr;
 }
 

@@ -3,6 +3,8 @@
 #include "framework/check/standard.hpp"
 
 #include <gtest/gtest.h>
+#include <stdexcept>
+#include <string>
 
 using namespace assay;
 
@@ -12,10 +14,20 @@ auto const here = std::source_location::current();
 requirement const must = "p2p.send.data", also_must = "p2p.self", advisory = "p2p.nonblocking.many_pending",
                   of_wrong_use = "p2p.buffered.overflow"; // level "erroneous"
 
-static_assert(requirement("p2p.send.data").severity() == level::must);
-static_assert(requirement("p2p.nonblocking.many_pending").severity() == level::advisory);
-static_assert(requirement("p2p.buffered.overflow").severity() == level::advisory);
-static_assert(requirement("ofi.msg.data").severity() == level::must);
+TEST(record, levelsComeFromTheStandard) {
+    EXPECT_EQ(must.severity(), level::must);
+    EXPECT_EQ(advisory.severity(), level::advisory);
+    EXPECT_EQ(of_wrong_use.severity(), level::advisory);
+    EXPECT_EQ(requirement("ofi.msg.data").severity(), level::must);
+    EXPECT_STREQ(must.section(), "3.2.4");
+}
+
+// Where ids are not checked when they are compiled.
+TEST(record, anIdThatNoFileHasIsAnError) {
+    std::string const id = "p2p.send.date";
+    EXPECT_FALSE(requirement(id.c_str()).is_known());
+    EXPECT_THROW((void)requirement(id.c_str()).severity(), std::logic_error);
+}
 
 TEST(record, anAdvisoryRequirementCannotFailACase) {
     recorder findings;

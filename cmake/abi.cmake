@@ -1,0 +1,20 @@
+# Writes generated/abi_handles.inc: HANDLE(type, name, value) for each predefined handle of standard/abi.toml that the library's header
+# has, with the value that the ABI of MPI-5.0 gives it. Needs what mpi_calls.cmake has read of the header.
+set(abi_file ${CMAKE_CURRENT_LIST_DIR}/../standard/abi.toml) # standard.cmake has CMake run again when it changes
+file(STRINGS ${abi_file} lines REGEX "^(\\[.*\\]|MPI_[A-Z0-9_]+ = [0-9]+)$")
+set(text "// Generated from standard/abi.toml by cmake/abi.cmake.\n")
+set(type "")
+foreach(line IN LISTS lines)
+  if(line MATCHES "^\\[constants\\.(${handle})\\]$")
+    set(type ${CMAKE_MATCH_1})
+  elseif(line MATCHES "^\\[")
+    set(type "")
+  elseif(type AND line MATCHES "^([A-Z0-9_]+) = ([0-9]+)$")
+    set(name ${CMAKE_MATCH_1})
+    set(value ${CMAKE_MATCH_2})
+    if(ASSAY_MPI_DECLARATIONS MATCHES "#define ${name} |[^A-Za-z0-9_]${name}[ \t\n]*[=,}]")
+      string(APPEND text "HANDLE(${type}, ${name}, ${value})\n")
+    endif()
+  endif()
+endforeach()
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/abi_handles.inc CONTENT "${text}" @ONLY)
