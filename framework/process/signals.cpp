@@ -179,6 +179,10 @@ void on_fatal(int number, siginfo_t*, void* context) {
         action.sa_handler = on_stuck;
         sigaction(SIGALRM, &action, nullptr);
         alarm(seconds_for_stack);
+        sigset_t questions;
+        sigemptyset(&questions);
+        sigaddset(&questions, SIGUSR2);
+        pthread_sigmask(SIG_UNBLOCK, &questions, nullptr); // whoever asks from now on hears that it dies
         safe_line line;
         head(line, "X");
         line << "\"signal\":\"" << signal_name(number) << "\",";
@@ -251,8 +255,11 @@ void watch_for_death() {
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     action.sa_sigaction = on_fatal;
     sigemptyset(&action.sa_mask);
+    // A question in the first moment of a death would wait for its stack, and malloc may be in no state to help.
+    sigaddset(&action.sa_mask, SIGUSR2);
     for (int number : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTERM, SIGINT, SIGQUIT, SIGXCPU})
         sigaction(number, &action, nullptr);
+    sigemptyset(&action.sa_mask);
     action.sa_sigaction = on_question;
     action.sa_flags |= SA_RESTART;
     sigaction(SIGUSR2, &action, nullptr);
