@@ -217,8 +217,8 @@ needs with(char const* out, char const* in, std::vector<char const*> more) {
     more.push_back(in);
     return needs_procedures(std::move(more));
 }
-needs two_ranks_with(char const* out, char const* in) {
-    auto const procedures = needs_procedures({out, in});
+needs two_ranks_with(char const* out, char const* in, std::vector<char const*> more) {
+    auto const procedures = with(out, in, std::move(more));
     return {[procedures](job const& j) {
         return j.np < 2 ? "needs at least 2 ranks; this job has 1" : procedures.lacks(j);
     }};
@@ -235,56 +235,32 @@ needs two_ranks_with(char const* out, char const* in) {
         abi::KIND(), [](HANDLE handle) -> long long { return PREFIX##_c2f(handle); },                                  \
         [](long long number) -> HANDLE { return PREFIX##_f2c(static_cast<MPI_Fint>(number)); }, requirement(RULE),     \
         true)
-#define ROW(NAME, NOTE, NEEDS, CONVERSION)                                                                             \
-    { {NAME, NOTE, NEEDS}, CONVERSION }
-#define INTEGER_NEEDS(PREFIX, ...) with(PREFIX "_toint", PREFIX "_fromint", {__VA_ARGS__})
-#define FORTRAN_NEEDS(PREFIX, ...) with(PREFIX "_c2f", PREFIX "_f2c", {__VA_ARGS__})
+#define INTEGER_ROW(NAME, NOTE, NEEDS, PREFIX, HANDLE, KIND, RULE, ...)                                                \
+    {{NAME, NOTE, NEEDS(#PREFIX "_toint", #PREFIX "_fromint", {__VA_ARGS__})},                                         \
+     TO_INTEGER(PREFIX, HANDLE, KIND, "abi.int." RULE)},
+#define FORTRAN_ROW(NAME, NOTE, NEEDS, PREFIX, HANDLE, KIND, RULE, ...)                                                \
+    {{NAME, NOTE, NEEDS(#PREFIX "_c2f", #PREFIX "_f2c", {__VA_ARGS__})},                                               \
+     TO_FORTRAN(PREFIX, HANDLE, KIND, "lang.c2f." RULE)},
+// The same kinds for both conversions.
+#define KINDS(ROW)                                                                                                     \
+    ROW("comm", "", with, MPI_Comm, MPI_Comm, comms, "comm")                                                           \
+    ROW("datatype", "", with, MPI_Type, MPI_Datatype, datatypes, "datatype")                                           \
+    ROW("errhandler", "", with, MPI_Errhandler, MPI_Errhandler, errhandlers, "errhandler")                             \
+    ROW("file", "", with, MPI_File, MPI_File, files, "file")                                                           \
+    ROW("group", "", two_ranks_with, MPI_Group, MPI_Group, groups, "group")                                            \
+    ROW("info", "", with, MPI_Info, MPI_Info, infos, "info")                                                           \
+    ROW("message", "", with, MPI_Message, MPI_Message, messages, "message")                                            \
+    ROW("op", "", with, MPI_Op, MPI_Op, ops, "op")                                                                     \
+    ROW("request", "of a nonblocking receive", with, MPI_Request, MPI_Request, requests, "request")                    \
+    ROW("persistent", "request of a persistent receive", with, MPI_Request, MPI_Request, persistent_requests,          \
+        "request")                                                                                                     \
+    ROW("session", "", with, MPI_Session, MPI_Session, sessions, "session", "MPI_Session_init",                        \
+        "MPI_Session_create_errhandler", "MPI_Session_call_errhandler", "MPI_Session_set_errhandler",                  \
+        "MPI_Session_get_num_psets")                                                                                   \
+    ROW("win", "", with, MPI_Win, MPI_Win, wins, "win")
 
-axis<conversion_of_kind> const integers(
-    "handle",
-    {ROW("comm", "", INTEGER_NEEDS("MPI_Comm"), TO_INTEGER(MPI_Comm, MPI_Comm, comms, "abi.int.comm")),
-     ROW("datatype", "", INTEGER_NEEDS("MPI_Type"), TO_INTEGER(MPI_Type, MPI_Datatype, datatypes, "abi.int.datatype")),
-     ROW("errhandler", "", INTEGER_NEEDS("MPI_Errhandler"),
-         TO_INTEGER(MPI_Errhandler, MPI_Errhandler, errhandlers, "abi.int.errhandler")),
-     ROW("file", "", INTEGER_NEEDS("MPI_File"), TO_INTEGER(MPI_File, MPI_File, files, "abi.int.file")),
-     ROW("group", "", two_ranks_with("MPI_Group_toint", "MPI_Group_fromint"),
-         TO_INTEGER(MPI_Group, MPI_Group, groups, "abi.int.group")),
-     ROW("info", "", INTEGER_NEEDS("MPI_Info"), TO_INTEGER(MPI_Info, MPI_Info, infos, "abi.int.info")),
-     ROW("message", "", INTEGER_NEEDS("MPI_Message"),
-         TO_INTEGER(MPI_Message, MPI_Message, messages, "abi.int.message")),
-     ROW("op", "", INTEGER_NEEDS("MPI_Op"), TO_INTEGER(MPI_Op, MPI_Op, ops, "abi.int.op")),
-     ROW("request", "of a nonblocking receive", INTEGER_NEEDS("MPI_Request"),
-         TO_INTEGER(MPI_Request, MPI_Request, requests, "abi.int.request")),
-     ROW("persistent", "request of a persistent receive", INTEGER_NEEDS("MPI_Request"),
-         TO_INTEGER(MPI_Request, MPI_Request, persistent_requests, "abi.int.request")),
-     ROW("session", "",
-         INTEGER_NEEDS("MPI_Session", "MPI_Session_init", "MPI_Session_create_errhandler",
-                       "MPI_Session_call_errhandler", "MPI_Session_set_errhandler", "MPI_Session_get_num_psets"),
-         TO_INTEGER(MPI_Session, MPI_Session, sessions, "abi.int.session")),
-     ROW("win", "", INTEGER_NEEDS("MPI_Win"), TO_INTEGER(MPI_Win, MPI_Win, wins, "abi.int.win"))});
-
-axis<conversion_of_kind> const for_fortran(
-    "handle",
-    {ROW("comm", "", FORTRAN_NEEDS("MPI_Comm"), TO_FORTRAN(MPI_Comm, MPI_Comm, comms, "lang.c2f.comm")),
-     ROW("datatype", "", FORTRAN_NEEDS("MPI_Type"), TO_FORTRAN(MPI_Type, MPI_Datatype, datatypes, "lang.c2f.datatype")),
-     ROW("errhandler", "", FORTRAN_NEEDS("MPI_Errhandler"),
-         TO_FORTRAN(MPI_Errhandler, MPI_Errhandler, errhandlers, "lang.c2f.errhandler")),
-     ROW("file", "", FORTRAN_NEEDS("MPI_File"), TO_FORTRAN(MPI_File, MPI_File, files, "lang.c2f.file")),
-     ROW("group", "", two_ranks_with("MPI_Group_c2f", "MPI_Group_f2c"),
-         TO_FORTRAN(MPI_Group, MPI_Group, groups, "lang.c2f.group")),
-     ROW("info", "", FORTRAN_NEEDS("MPI_Info"), TO_FORTRAN(MPI_Info, MPI_Info, infos, "lang.c2f.info")),
-     ROW("message", "", FORTRAN_NEEDS("MPI_Message"),
-         TO_FORTRAN(MPI_Message, MPI_Message, messages, "lang.c2f.message")),
-     ROW("op", "", FORTRAN_NEEDS("MPI_Op"), TO_FORTRAN(MPI_Op, MPI_Op, ops, "lang.c2f.op")),
-     ROW("request", "of a nonblocking receive", FORTRAN_NEEDS("MPI_Request"),
-         TO_FORTRAN(MPI_Request, MPI_Request, requests, "lang.c2f.request")),
-     ROW("persistent", "request of a persistent receive", FORTRAN_NEEDS("MPI_Request"),
-         TO_FORTRAN(MPI_Request, MPI_Request, persistent_requests, "lang.c2f.request")),
-     ROW("session", "",
-         FORTRAN_NEEDS("MPI_Session", "MPI_Session_init", "MPI_Session_create_errhandler",
-                       "MPI_Session_call_errhandler", "MPI_Session_set_errhandler", "MPI_Session_get_num_psets"),
-         TO_FORTRAN(MPI_Session, MPI_Session, sessions, "lang.c2f.session")),
-     ROW("win", "", FORTRAN_NEEDS("MPI_Win"), TO_FORTRAN(MPI_Win, MPI_Win, wins, "lang.c2f.win"))});
+axis<conversion_of_kind> const integers("handle", {KINDS(INTEGER_ROW)});
+axis<conversion_of_kind> const for_fortran("handle", {KINDS(FORTRAN_ROW)});
 
 // What becomes of the object between the two conversions.
 using state = void (*)(conversion const&, test_run&);
