@@ -76,7 +76,7 @@ axis<bool> const& forms() {
 #define EITHER(name, ...) (large_ ? MPI_File_##name##_c(__VA_ARGS__) : MPI_File_##name(__VA_ARGS__))
 
 int running_access::call(MPI_Offset offset, void* buffer, int count) {
-    auto const type = mpi_.type;
+    auto const type = type_;
     bool const all = what_.collective;
     auto* const status = to_;
     auto* const request = &request_;
@@ -258,7 +258,9 @@ void seek_to_own(test_run& mpi, plan_of_pieces const& plan, MPI_File file) {
 ASSAY_TEST(io, write,
            requirements{"io.write.data", "io.view.holes", "io.status.count", "io.pointer.individual",
                         "io.pointer.shared", "io.pointer.ordered", "io.pointer.explicit", "io.split_collective",
-                        "io.nonblocking", "io.open.create", "io.file_size.high_byte"},
+                        "io.nonblocking", "io.open.create", "io.file_size.high_byte", "io.write.keeps_buffer",
+                        "io.view.tiles", "io.view.per_process", "io.view.bytes_match", "io.free.types",
+                        "io.interop.offsets", "io.nonblocking_collective.many"},
            over(writes(), axis_use{&views()}, axis_use{&files}, file_comms(), datatypes::all(), file_counts(),
                 placements::all()),
            views_of_etypes(), shared_pointer_needs_same_view(), fits_file(2 * pieces), thread_safe{}) {
@@ -292,7 +294,8 @@ ASSAY_TEST(io, write,
 ASSAY_TEST(io, read,
            requirements{"io.read.data", "io.view.holes", "io.status.count", "io.pointer.individual",
                         "io.pointer.shared", "io.pointer.ordered", "io.pointer.explicit", "io.split_collective",
-                        "io.nonblocking"},
+                        "io.nonblocking", "io.view.tiles", "io.view.per_process", "io.view.bytes_match",
+                        "io.free.types", "io.interop.offsets", "io.nonblocking_collective.many"},
            over(reads(), axis_use{&views()}, file_comms(), datatypes::all(), file_counts(), placements::all()),
            views_of_etypes(), shared_pointer_needs_same_view(), fits_file(2 * pieces),
            note{"the file is made without MPI; ranks that share a file pointer mark the pieces that they were given"},

@@ -62,7 +62,8 @@ hints hints_of(test_run& mpi, MPI_File file) {
 }
 } // namespace
 
-ASSAY_TEST(io, info, requirements{"io.info.set", "io.info.get", "io.info.keeps_others", "io.info.harmless"},
+ASSAY_TEST(io, info,
+           requirements{"io.info.set", "io.info.get", "io.info.keeps_others", "io.info.harmless", "io.free.info"},
            over(axis_use{&axis_of_hints}, axis_use{&givens},
                 only(views(), [](view_kind v) { return v != view_kind::bytes; }), thesis_comms(), thesis_types(),
                 few_counts()),

@@ -38,6 +38,18 @@ axis<wrong> const
                          {{"read_write_only", "to read a file opened with MPI_MODE_WRONLY"}, wrong::read_write_only},
                          {{"write_read_only", "to write a file opened with MPI_MODE_RDONLY"}, wrong::write_read_only}});
 
+requirement clause(wrong what) {
+    switch (what) {
+    case wrong::missing: return "io.open.missing";
+    case wrong::exists: return "io.open.excl";
+    case wrong::delete_missing: return "io.delete.missing";
+    case wrong::datarep: return "io.view.unknown_datarep";
+    case wrong::read_write_only: return "io.open.write_only";
+    case wrong::write_read_only: break;
+    }
+    return "io.open.read_only";
+}
+
 enum class pointer { individual, ordered };
 axis<pointer> const pointers("pointer", {{{"ordered", "MPI_File_write_ordered by all"}, pointer::ordered},
                                          {{"individual", "MPI_File_write by rank 0"}, pointer::individual}});
@@ -53,7 +65,7 @@ view stream() { return {0, predefined("byte"), predefined("byte"), true}; }
 
 ASSAY_TEST(io, open,
            requirements{"io.open.create", "io.open.amode", "io.open.group", "io.open.delete_on_close", "io.get_size",
-                        "io.open.default_view"},
+                        "io.open.default_view", "io.open.keeps", "io.close.handle"},
            over(axis_use{&amodes}, file_comms()), thread_safe{}) {
     auto const how = mpi.at(amodes);
     image const content = [&] {
@@ -101,7 +113,10 @@ ASSAY_TEST(io, open,
     meet(mpi);
 }
 
-ASSAY_TEST(io, errors, requirements{"io.errors.class", "io.delete.missing"}, over(axis_use{&mistakes}, thesis_comms()),
+ASSAY_TEST(io, errors,
+           requirements{"io.errors.class", "io.delete.missing", "io.open.excl", "io.open.missing", "io.open.write_only",
+                        "io.open.read_only", "io.view.unknown_datarep"},
+           over(axis_use{&mistakes}, thesis_comms()),
            note{"the default error handler of files is MPI_ERRORS_RETURN (section 14.7)"}, thread_safe{}) {
     auto const what = mpi.at(mistakes);
     scratch_file scratch(mpi);
@@ -149,6 +164,7 @@ ASSAY_TEST(io, errors, requirements{"io.errors.class", "io.delete.missing"}, ove
         break;
     }
     int error_class = MPI_SUCCESS;
+    auto const rest = mpi.resting_on(clause(what));
     if (mpi.check(code != MPI_SUCCESS, finding::return_, "the call must fail and returned MPI_SUCCESS")) {
         mpi.ok(MPI_Error_class(code, &error_class));
         mpi.check(std::find(wanted.begin(), wanted.end(), error_class) != wanted.end(), finding::return_,

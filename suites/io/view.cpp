@@ -33,7 +33,7 @@ struct given_type {
 };
 } // namespace
 
-ASSAY_TEST(io, get_view, requirements{"io.get_view", "io.view.resets_pointers"},
+ASSAY_TEST(io, get_view, requirements{"io.get_view", "io.view.resets_pointers", "io.get_view.committed"},
            over(only(views(), [](view_kind v) { return v != view_kind::bytes; }), thesis_comms(), thesis_types(),
                 few_counts()),
            etypes_only(), fits_file(2), thread_safe{}) {
