@@ -19,6 +19,7 @@ from reports.advice import advised
 from reports.defects import Defect, defects
 from reports.evidence import Evidence, objects, parse_case, printable, value_order, write_file
 from reports.requirements import cited
+from runner.home import PROGRAM
 from runner.model import NOT_RUN, STATUSES, UNEXPECTED, WORST_FIRST
 from runner.request import changed_options
 
@@ -47,7 +48,7 @@ def _render(evidence: Evidence) -> str:
         "report",
         {"shorten": _shorten, "is_folder": lambda name: bool(_FOLDER.fullmatch(str(name)))},
         run=run,
-        command=shlex.join(["./assay", *map(str, run.get("argv") or ())]),
+        command=shlex.join([PROGRAM, *map(str, run.get("argv") or ())]),
         machine=run["machine"] if isinstance(run.get("machine"), dict) else {},
         options=changed_options(run),
         targets=[(name, evidence.about.get(name, {})) for name in evidence.targets],

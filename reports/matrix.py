@@ -22,6 +22,7 @@ from reports import page
 from reports.evidence import Evidence, objects, parse_case, printable, value_order, write_file
 from reports.factors import common_factor
 from reports.summary import STYLE, explain, summary_line, widen
+from runner.home import HOME, PROGRAM
 from runner.model import NOT_RUN, STATUSES, UNEXPECTED, WORST_FIRST
 
 EXAMPLES = 2  # of each group of failures, while room lasts
@@ -30,7 +31,6 @@ MAX_TEXT = 1500  # characters of one message
 MAX_VALUES = 20  # of one axis of one test, those that fail most
 MAX_GROUPS = 12  # of one test on one target
 MAX_ROWS = 300  # of the tables of reasons
-REPO = Path(__file__).resolve().parent.parent
 
 SYMBOL = {
     "pass": "✓",
@@ -312,7 +312,7 @@ def _render(matrix: Matrix) -> str:
         matrix=matrix,
         runs=[evidence.run for evidence in matrix.evidences],
         run=run,
-        command=shlex.join(["./assay", *map(str, run.get("argv") or ())]),
+        command=shlex.join([PROGRAM, *map(str, run.get("argv") or ())]),
         machine=run["machine"] if isinstance(run.get("machine"), dict) else {},
         headline=_headline(matrix),
         good=not any(matrix.total[status] for status in UNEXPECTED) and not _absent(matrix) and bool(matrix.total),
@@ -496,7 +496,7 @@ def _known(matrix: Matrix) -> list[dict[str, Any]]:
 
 def _source(link: str) -> str:
     """The text of a reproducer of ours."""
-    path = REPO / link
+    path = HOME / link
     if not re.fullmatch(r"known/reproducers/\w+\.c", link) or not path.is_file():
         return ""
     return printable(path.read_text(encoding="utf-8", errors="replace"))

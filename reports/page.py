@@ -12,6 +12,7 @@ from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
 from reports.evidence import printable
+from runner.home import PROGRAM
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -22,6 +23,7 @@ def render(name: str, filters: Mapping[str, Callable[..., Any]], **values: Any) 
         loader=FileSystemLoader(_TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters.update(filters)
+    environment.globals["program"] = PROGRAM
     environment.filters["printable"] = printable
     environment.filters["number"] = lambda value: f"{value:,}"
     environment.filters["duration"] = duration

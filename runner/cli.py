@@ -17,6 +17,7 @@ from typing import Any
 
 import click
 
+from runner.home import PROGRAM
 from runner.model import (
     BROKEN_PIPE,
     COULD_NOT_RUN,
@@ -137,6 +138,10 @@ def run(out: str | None, baseline: str | None, last_failed: str | None, **given:
     from runner.commands.run import run as command
 
     before = _run_folder(baseline) if baseline is not None else None
+    if before is not None:
+        from runner.commands.compare import check_installed
+
+        check_installed()
     if last_failed is not None:
         from runner.commands.run import only_failed
 
@@ -392,7 +397,7 @@ def transports(as_json: bool, out: str, **given: Any) -> int:
         wishes_of(given),
     )
     found = command.run(request, Path(out), _note)
-    page = write_page(found, machine(), shlex.join(["./assay", *sys.argv[1:]]), Path(out) / "transports.html")
+    page = write_page(found, machine(), shlex.join([PROGRAM, *sys.argv[1:]]), Path(out) / "transports.html")
     if as_json:
         print(json.dumps(found, indent=1))
     else:
@@ -472,7 +477,7 @@ def abi(
     folder = command.made(Path(out))
     found = command.run(named, comma_list(against) or None, entries, _note)
     command.write(found, folder / "abi.json")
-    page = write_page(found, machine(), shlex.join(["./assay", *sys.argv[1:]]), folder / "abi.html")
+    page = write_page(found, machine(), shlex.join([PROGRAM, *sys.argv[1:]]), folder / "abi.html")
     if as_json:
         print(json.dumps(found, indent=1))
     else:

@@ -7,14 +7,15 @@ import platform
 from pathlib import Path
 from typing import Any
 
-from runner.libraries import build, launching
+from runner.home import HOME
+from runner.libraries import launching
 
 
 def version() -> str:
     """Of assay, from pyproject.toml."""
     import tomllib
 
-    with (build.REPO / "pyproject.toml").open("rb") as file:
+    with (HOME / "pyproject.toml").open("rb") as file:
         return str(tomllib.load(file)["project"]["version"])
 
 

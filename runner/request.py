@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.fields import FIELDS, Field, parts_of
+from runner.home import PROGRAM
 from runner.libraries.launching import LaunchWishes, target_name
 from runner.libraries.transports import OWN, Transport, parse
 from runner.model import Options, Target, WrongUse
@@ -112,7 +113,7 @@ def request_of_run(out: Path, record: Mapping[str, Any]) -> Request:
 
 def repeat_command(request: Request, target: Target, case: str) -> str:
     """The command that repeats one case."""
-    words = ["./assay", "run", "--mpi", target.mpi, "--np", str(target.np), "--seed", str(request.options.seed)]
+    words = [PROGRAM, "run", "--mpi", target.mpi, "--np", str(target.np), "--seed", str(request.options.seed)]
     words += ["--transport", target.transport] if target.transport else []
     words += [word for one in FIELDS if one.repeats for word in one.words(request.value(one))]
     return f"{shlex.join([*words, '--select'])} '{case}'"

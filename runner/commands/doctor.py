@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from runner.libraries import build, launching, targets
@@ -60,14 +60,22 @@ def examine() -> list[Finding]:
     """Everything that Assay needs on this machine."""
     return [
         Finding("Python", "ok", f"{sys.version.split()[0]}, {sys.prefix}"),
-        *(_program(name, package) for name, package in _PROGRAMS.items()),
-        *_headers(),
+        *_to_build_with(),
         *(_optional(name, package, purpose) for name, (package, purpose) in _OPTIONAL.items()),
-        _folder("build folder", build.REPO),
+        _folder("build folder", build.root()),
         _folder("cache for MPI libraries", targets.cache_dir()),
         _machine(),
         *(Finding(f"MPI {line['mpi']}", line["health"], line["state"], line["todo"]) for line in libraries()),
     ]
+
+
+def _to_build_with() -> list[Finding]:
+    """What a build needs. Where the programs for the ABI of MPI-5.0 are there, only other libraries want one."""
+    found = [*(_program(name, package) for name, package in _PROGRAMS.items()), *_headers()]
+    if not build.any_prebuilt():
+        return found
+    other = "for libraries without the ABI of MPI-5.0"
+    return [replace(one, state="optional", found=other) if one.state == "missing" else one for one in found]
 
 
 def show(findings: list[Finding]) -> None:

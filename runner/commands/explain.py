@@ -225,6 +225,8 @@ class Explainer:
         def is_built(one: targets.Library) -> bool:
             if os.environ.get(build.OWN_SUITE):  # it fits the libraries with the key of this one
                 return one.key == bench.library.key
+            if build.prebuilt(one, self.request.preset, [build.SUITE]):
+                return True
             return build.suite(build.directory(one, self.request.preset), one).exists()
 
         built = [one for one in libraries if self.wish.against or is_built(one)]

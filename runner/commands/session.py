@@ -19,6 +19,7 @@ from rich.console import Console
 from reports.evidence import Evidence, write_file
 from runner.commands.prepare import Prepared, Ready
 from runner.commands.progress import RunProgress
+from runner.home import PROGRAM
 from runner.libraries import launching, targets
 from runner.libraries.transports import counted, counts, parse, prove
 from runner.machine import machine, version
@@ -132,7 +133,7 @@ class Session:
 
     @property
     def _goes_on(self) -> str:
-        return f"`./assay resume {shlex.quote(str(self.out))}` goes on"
+        return f"`{PROGRAM} resume {shlex.quote(str(self.out))}` goes on"
 
     def _left(self, journal: Journal) -> int:
         """How many cases have no verdict."""

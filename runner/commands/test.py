@@ -27,6 +27,7 @@ from xml.etree import ElementTree
 from rich.console import Console
 from rich.text import Text
 
+from runner.home import INSTALLED
 from runner.libraries import build, targets
 from runner.libraries.build import REPO
 from runner.libraries.native import NATIVE
@@ -231,6 +232,8 @@ def show() -> int:
 
 def run(names: Sequence[str]) -> int:
     """Run the named steps, or all; 0 when all passed. The last line is `N passed, N failed`."""
+    if INSTALLED:
+        raise WrongUse("assay test: an installed package has no tests of Assay itself; use a clone of its repository")
     for name in names:
         must_be_one_of("step", name, [step.name for step in STEPS])
     console = Console(highlight=False)
@@ -377,7 +380,7 @@ def _last_line(log: IO[str]) -> str:
 
 
 def _python_sources() -> list[str]:
-    return [name for name in ("runner", "reports", "tests") if (REPO / name).exists()]
+    return [name for name in ("runner", "reports", "package", "tests") if (REPO / name).exists()]
 
 
 def _sources(*endings: str) -> list[str]:

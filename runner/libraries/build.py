@@ -1,4 +1,7 @@
-"""Builds assay-suite for a library: cmake and ninja in build/<preset>/<key>, only when something changed."""
+"""Builds assay-suite for a library: cmake and ninja in build/<preset>/<key>, only when something changed.
+
+An installed package may bring the programs for libraries with the ABI of MPI-5.0: then these are taken as they are.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
+from runner.home import HOME, INSTALLED, PREBUILT
 from runner.libraries import packages, targets
 from runner.libraries.output import first_error
 from runner.model import CannotRun, WrongUse
 
-REPO = Path(__file__).resolve().parents[2]
+REPO = HOME
 # What the transports are made with: a header of each package.
 TRANSPORT_PACKAGES = {
     "libfabric-dev": Path("/usr/include/rdma/providers/fi_prov.h"),
@@ -55,14 +59,26 @@ def _preset_variables(name: str, repo: Path) -> dict[str, str]:
 def root(repo: Path = REPO) -> Path:
     """The folder of all builds: $ASSAY_BUILD_DIR, else build/ of the repository, else a folder of the cache.
 
-    An installation that several share may be read-only: then each user has builds of their own.
+    An installation that several share may be read-only: then each user has builds of their own. An installed package is
+    left as it was installed.
     """
     if named := os.environ.get(BUILD_DIR):
         return Path(named).absolute()
     own = repo / "build"
-    if os.access(own if own.exists() else repo, os.W_OK):
+    if not INSTALLED and os.access(own if own.exists() else repo, os.W_OK):
         return own
     return targets.cache_dir() / "build" / hashlib.sha256(str(repo).encode()).hexdigest()[:8]
+
+
+def prebuilt(library: targets.Library, preset: str, programs: Sequence[str], folder: Path = PREBUILT) -> bool:
+    """Whether `folder` holds all these `programs` (targets of CMakeLists.txt), built for a library like this one."""
+    fits = library.key == targets.ABI_KEY and preset == "release" and bool(programs)
+    return fits and all((folder / name).exists() or (folder / f"lib{name}.so").exists() for name in programs)
+
+
+def any_prebuilt() -> bool:
+    """Whether libraries with the ABI of MPI-5.0 can be tested without a compiler."""
+    return (PREBUILT / SUITE).exists()
 
 
 def directory(library: targets.Library, preset: str = "release", repo: Path = REPO) -> Path:
@@ -90,6 +106,8 @@ def build(
         if not os.access(own, os.X_OK):
             raise CannotRun(f"{OWN_SUITE}={own}: there is no such program")
         return Path(own).absolute().parent
+    if not options and prebuilt(library, preset, programs):
+        return PREBUILT
     folder = directory(library, preset, repo)
     if library.native:
         return _project(f"suites/{library.family}", folder, library.native.framework, preset, note, repo)

@@ -1,0 +1,5 @@
+"""python -m assay"""
+
+from assay import main
+
+main()
