@@ -180,6 +180,30 @@ def matrix(directories: Sequence[str], out: str | None, **given: Any) -> int:
 
 
 @assay.command()
+@target_options
+@selection_options
+@run_options
+@click.option("--cdash", metavar="URL", help="Where `ctest -T Submit` sends results: …/submit.php?project=NAME.")
+def ctest(out: str | None, cdash: str | None, **given: Any) -> int:
+    """Write a folder in which `ctest` runs the suite in slices: one test for each library, number of ranks and suite.
+
+    \b
+    assay ctest --mpi mpich@5.0.2 --np 2,4 --out slices
+    ctest --test-dir slices -j8 -L p2p      # with labels: suite, library, np4, tier
+    ctest --test-dir slices -T Test         # writes Test.xml for CDash; -T Submit sends it
+
+    Each slice takes as many of ctest's processors as it has ranks, and is skipped where no case is applicable. Its run
+    is in results/ of the folder. Options of `assay run` go to every slice.
+    """
+    from runner.commands.ctest import write
+
+    folder = Path(out or "assay-out/ctest")
+    slices = write(given, folder, cdash, _note)
+    print(f"assay: {folder} has {len(slices)} tests; run them with: ctest --test-dir {shlex.quote(str(folder))}")
+    return 0
+
+
+@assay.command()
 @click.argument("directory", metavar="[DIR]", required=False)
 def resume(directory: str | None) -> int:
     """Go on with a run that was stopped: without DIR the newest in assay-out that has not finished."""
