@@ -1,40 +1,14 @@
-// One-sided communication: windows, accesses and their synchronization. Each wrapper goes straight to PMPI when no fault
-// of rma.toml is planted.
-#include "core/core.hpp"
+// Accesses to windows. Each wrapper goes straight to PMPI when no fault of rma.toml is planted.
+#include "core/windows.hpp"
 
+#include <cstring>
 #include <functional>
-#include <mutex>
-#include <string>
 #include <unistd.h>
 #include <vector>
 
 using namespace assay_faults;
 
 namespace {
-
-// Accesses that are held back until the epoch ends. They are rank-local, and legal: an access may happen as late as that.
-std::mutex held_lock;
-memory<std::vector<std::function<int()>>> held;
-
-int hold(std::function<int()> access) {
-    std::lock_guard const lock(held_lock);
-    held->push_back(std::move(access));
-    return MPI_SUCCESS;
-}
-
-void release(bool drop = false) {
-    std::lock_guard const lock(held_lock);
-    if (!drop)
-        for (auto const& access : *held) access();
-    held->clear();
-}
-
-bool holds_back() {
-    return is(fault::flush_too_early) || is(fault::fence_asserts_drop) || is(fault::nocheck_lock_drops) ||
-           is(fault::win_test_early);
-}
-
-memory<bool> locked_without_check;
 
 // A request that does not become MPI_REQUEST_NULL when it completes.
 int lasting_request(MPI_Request* request) {
@@ -53,6 +27,34 @@ struct access_arguments {
 
     bool small_displacement() const { return at >= 0 && at < MPI_Aint{1} << 32; } // not an address
 };
+
+// The third put of this process to one place since the last synchronization.
+bool conflicts(access_arguments const& a) {
+    static memory<std::pair<MPI_Aint, int>> last; // displacement, how often
+    if (last->first != a.at || known(a.win).accesses == 0) *last = {a.at, 0};
+    ++known(a.win).accesses;
+    return ++last->second == 3;
+}
+
+// Reads all between the first and the last byte of the target, and writes it again a moment later.
+void rewrite_gaps(access_arguments const& a) {
+    MPI_Aint lb = 0, extent = 0;
+    int size = 0;
+    PMPI_Type_get_true_extent(a.target_type, &lb, &extent);
+    PMPI_Type_size(a.target_type, &size);
+    if (a.rank == MPI_PROC_NULL || a.target_count != 1 || extent <= size || !known(a.win).passive()) return;
+    std::vector<unsigned char> all(static_cast<std::size_t>(extent));
+    MPI_Datatype whole = MPI_DATATYPE_NULL;
+    int const n = static_cast<int>(extent);
+    PMPI_Type_create_hindexed(1, &n, &lb, MPI_BYTE, &whole);
+    PMPI_Type_commit(&whole);
+    PMPI_Get(all.data(), n, MPI_BYTE, a.rank, a.at, 1, whole, a.win);
+    PMPI_Win_flush(a.rank, a.win);
+    usleep(3000);
+    PMPI_Put(all.data(), n, MPI_BYTE, a.rank, a.at, 1, whole, a.win);
+    PMPI_Win_flush(a.rank, a.win);
+    PMPI_Type_free(&whole);
+}
 
 // What both puts and gets do wrong.
 void spoil_arguments(access_arguments& a) {
@@ -78,12 +80,15 @@ void spoil_arguments(access_arguments& a) {
 
 int put(access_arguments a, std::function<int(access_arguments const&)> const& call) {
     spoil_arguments(a);
-    if (is(fault::put_lost)) return MPI_SUCCESS;
+    if (is(fault::put_lost) || window_loses(a.win, false) || epoch_loses(a.win, a.rank)) return MPI_SUCCESS;
+    if (is(fault::put_conflict_refused) && conflicts(a)) return MPI_ERR_RMA_CONFLICT;
+    if (is(fault::put_rewrites_gaps)) rewrite_gaps(a);
     if (is(fault::put_two_type_maps) && a.origin_type != a.target_type && !is_named(a.origin_type) &&
         !is_named(a.target_type))
         return MPI_SUCCESS;
     if (is(fault::proc_null_refused) && a.rank == MPI_PROC_NULL) return MPI_ERR_RANK;
-    if (holds_back()) return hold([=] { return call(a); });
+    if (epoch_holds(a.win) || (is(fault::datatype_used_late) && !is_named(a.origin_type)))
+        return hold([=] { return call(a); });
     int const code = call(a);
     if (is(fault::put_spoils_origin) && a.origin_count > 0) {
         MPI_Aint lb = 0, extent = 0;
@@ -100,7 +105,11 @@ int put(access_arguments a, std::function<int(access_arguments const&)> const& c
 int get(access_arguments a, std::function<int(access_arguments const&)> const& call) {
     spoil_arguments(a);
     if (is(fault::proc_null_writes) && a.rank == MPI_PROC_NULL && a.origin_count > 0) spoil(a.origin);
-    if (holds_back()) return hold([=] { return call(a); });
+    if (epoch_loses(a.win, a.rank)) return MPI_SUCCESS;
+    if (is(fault::get_of_rank_one_lost) && world_rank == 1) return MPI_SUCCESS;
+    if (is(fault::get_into_window_lost) && window_around(a.origin) != MPI_WIN_NULL) return MPI_SUCCESS;
+    if (epoch_holds(a.win) || (is(fault::datatype_used_late) && !is_named(a.origin_type)))
+        return hold([=] { return call(a); });
     int const code = call(a);
     if (is(fault::get_writes_window) && a.rank != MPI_PROC_NULL && a.target_count > 0) {
         static char const zero = 0;
@@ -111,7 +120,15 @@ int get(access_arguments a, std::function<int(access_arguments const&)> const& c
 
 // Access now, completion as seen by the request at once: the buffer must not be used yet.
 template <class Call> int with_request(access_arguments const& a, MPI_Request* request, Call call) {
-    if (is(fault::request_too_early)) {
+    if (epoch_loses(a.win, a.rank)) {
+        *request = MPI_REQUEST_NULL;
+        return MPI_SUCCESS;
+    }
+    if (is(fault::get_into_window_lost) && window_around(a.origin) != MPI_WIN_NULL) {
+        *request = MPI_REQUEST_NULL;
+        return MPI_SUCCESS;
+    }
+    if (is(fault::request_too_early) || epoch_holds(a.win)) {
         *request = MPI_REQUEST_NULL;
         return hold([=] { return call(a); });
     }
@@ -126,6 +143,78 @@ template <class Call> int with_request(access_arguments const& a, MPI_Request* r
 MPI_Op changed(MPI_Op op) {
     if (is(fault::accumulate_replaces) && op != MPI_NO_OP) return MPI_REPLACE;
     return op;
+}
+
+struct update_arguments {
+    void const* origin;
+    int origin_count;
+    MPI_Datatype origin_type;
+    void* result; // nullptr: nothing is fetched
+    int result_count;
+    MPI_Datatype result_type;
+    int rank;
+    MPI_Aint at;
+    int target_count;
+    MPI_Datatype target_type;
+    MPI_Op op;
+    MPI_Win win;
+
+    bool reads() const { return op == MPI_NO_OP; }
+};
+
+int add_one(update_arguments const& a) {
+    static int const one = 1;
+    return PMPI_Accumulate(&one, 1, MPI_INT, a.rank, a.at, 1, MPI_INT, MPI_SUM, a.win);
+}
+
+// Whether this one has to wait for the next: two of one process change places.
+bool changes_place(update_arguments const& a) {
+    bool const writes = a.op == MPI_REPLACE && a.result == nullptr;
+    if (is(fault::writes_swapped)) return writes;
+    if (is(fault::writes_swapped_where_ordered)) return writes && known(a.win).hints.count("accumulate_ordering") != 0;
+    if (is(fault::read_overtakes_write)) return writes || (a.reads() && holding());
+    if (is(fault::write_overtakes_read)) return a.reads() || (writes && holding());
+    return false;
+}
+
+int update(update_arguments a, std::function<int(update_arguments const&)> const& call) {
+    if (a.rank == MPI_PROC_NULL) return call(a);
+    if (a.result == nullptr && is(fault::accumulate_lost) && world_rank == 1) return MPI_SUCCESS;
+    if (window_loses(a.win, true)) return MPI_SUCCESS;
+    if (is(fault::no_op_needs_origin) && a.reads() && a.origin_type == MPI_DATATYPE_NULL) return MPI_ERR_TYPE;
+    if (is(fault::empty_accumulate_adds) && a.target_count == 0 && a.target_type == MPI_INT) return add_one(a);
+    if (is(fault::accumulate_twice) && a.result == nullptr && a.op != MPI_REPLACE) call(a);
+    if (is(fault::accumulate_not_atomic) && a.result == nullptr && a.op == MPI_SUM && a.target_count == 1 &&
+        a.target_type == MPI_INT && known(a.win).locked_all) {
+        int held_there = 0;
+        PMPI_Get(&held_there, 1, MPI_INT, a.rank, a.at, 1, MPI_INT, a.win);
+        PMPI_Win_flush(a.rank, a.win);
+        usleep(300);
+        held_there += *static_cast<int const*>(a.origin);
+        PMPI_Put(&held_there, 1, MPI_INT, a.rank, a.at, 1, MPI_INT, a.win);
+        return PMPI_Win_flush(a.rank, a.win);
+    }
+    if (is(fault::fetch_after_update) && a.result != nullptr && !a.reads()) {
+        PMPI_Accumulate(a.origin, a.origin_count, a.origin_type, a.rank, a.at, a.target_count, a.target_type, a.op,
+                        a.win);
+        a.op = MPI_NO_OP;
+    }
+    if (is(fault::result_type_ignored) && a.result != nullptr && !is_named(a.result_type)) {
+        int size = 0;
+        PMPI_Type_size(a.result_type, &size);
+        a.result_count *= size / static_cast<int>(sizeof(int));
+        a.result_type = MPI_INT;
+    }
+    if (is(fault::datatype_used_late) && a.origin_type != MPI_DATATYPE_NULL && !is_named(a.origin_type))
+        return hold([=] { return call(a); });
+    if (changes_place(a)) {
+        if (!holding()) return hold([=] { return call(a); });
+        int const code = call(a);
+        release();
+        return code;
+    }
+    a.op = changed(a.op);
+    return call(a);
 }
 
 } // namespace
@@ -175,34 +264,70 @@ int MPI_Rget(void* origin, int origin_count, MPI_Datatype origin_type, int rank,
 
 int MPI_Accumulate(void const* origin, int origin_count, MPI_Datatype origin_type, int rank, MPI_Aint at,
                    int target_count, MPI_Datatype target_type, MPI_Op op, MPI_Win win) {
-    if (is(fault::accumulate_lost) && world_rank == 1) return MPI_SUCCESS;
-    if (is(fault::accumulate_twice) && op != MPI_REPLACE)
-        PMPI_Accumulate(origin, origin_count, origin_type, rank, at, target_count, target_type, op, win);
-    return PMPI_Accumulate(origin, origin_count, origin_type, rank, at, target_count, target_type, changed(op), win);
+    return update({origin, origin_count, origin_type, nullptr, 0, MPI_DATATYPE_NULL, rank, at, target_count,
+                   target_type, op, win},
+                  [](update_arguments const& a) {
+                      return PMPI_Accumulate(a.origin, a.origin_count, a.origin_type, a.rank, a.at, a.target_count,
+                                             a.target_type, a.op, a.win);
+                  });
 }
 
 int MPI_Get_accumulate(void const* origin, int origin_count, MPI_Datatype origin_type, void* result, int result_count,
                        MPI_Datatype result_type, int rank, MPI_Aint at, int target_count, MPI_Datatype target_type,
                        MPI_Op op, MPI_Win win) {
-    if (is(fault::fetch_after_update) && op != MPI_NO_OP && rank != MPI_PROC_NULL) {
-        PMPI_Accumulate(origin, origin_count, origin_type, rank, at, target_count, target_type, op, win);
-        op = MPI_NO_OP;
+    return update({origin, origin_count, origin_type, result, result_count, result_type, rank, at, target_count,
+                   target_type, op, win},
+                  [](update_arguments const& a) {
+                      return PMPI_Get_accumulate(a.origin, a.origin_count, a.origin_type, a.result, a.result_count,
+                                                 a.result_type, a.rank, a.at, a.target_count, a.target_type, a.op,
+                                                 a.win);
+                  });
+}
+
+int MPI_Raccumulate(void const* origin, int origin_count, MPI_Datatype origin_type, int rank, MPI_Aint at,
+                    int target_count, MPI_Datatype target_type, MPI_Op op, MPI_Win win, MPI_Request* request) {
+    if (is(fault::raccumulate_too_early) && rank != MPI_PROC_NULL) {
+        *request = MPI_REQUEST_NULL;
+        return hold([=] {
+            return PMPI_Accumulate(origin, origin_count, origin_type, rank, at, target_count, target_type, op, win);
+        });
     }
-    return PMPI_Get_accumulate(origin, origin_count, origin_type, result, result_count, result_type, rank, at,
-                               target_count, target_type, changed(op), win);
+    return PMPI_Raccumulate(origin, origin_count, origin_type, rank, at, target_count, target_type, op, win, request);
+}
+
+int MPI_Rget_accumulate(void const* origin, int origin_count, MPI_Datatype origin_type, void* result, int result_count,
+                        MPI_Datatype result_type, int rank, MPI_Aint at, int target_count, MPI_Datatype target_type,
+                        MPI_Op op, MPI_Win win, MPI_Request* request) {
+    if (is(fault::rget_accumulate_too_early) && rank != MPI_PROC_NULL) {
+        *request = MPI_REQUEST_NULL;
+        return hold([=] {
+            return PMPI_Get_accumulate(origin, origin_count, origin_type, result, result_count, result_type, rank, at,
+                                       target_count, target_type, op, win);
+        });
+    }
+    return PMPI_Rget_accumulate(origin, origin_count, origin_type, result, result_count, result_type, rank, at,
+                                target_count, target_type, op, win, request);
 }
 
 int MPI_Fetch_and_op(void const* origin, void* result, MPI_Datatype type, int rank, MPI_Aint at, MPI_Op op,
                      MPI_Win win) {
     if (is(fault::fetch_and_op_without_update)) op = MPI_NO_OP;
+    if (is(fault::no_op_adds) && op == MPI_NO_OP && type == MPI_INT && rank != MPI_PROC_NULL) {
+        static int const one = 1;
+        PMPI_Accumulate(&one, 1, type, rank, at, 1, type, MPI_SUM, win);
+    }
+    if (is(fault::fetch_and_op_not_atomic) && op == MPI_SUM && type == MPI_INT && rank != MPI_PROC_NULL &&
+        known(win).passive()) {
+        PMPI_Get(result, 1, type, rank, at, 1, type, win);
+        PMPI_Win_flush(rank, win);
+        usleep(300);
+        int const sum = *static_cast<int*>(result) + *static_cast<int const*>(origin);
+        PMPI_Put(&sum, 1, type, rank, at, 1, type, win);
+        return PMPI_Win_flush(rank, win);
+    }
     // Two of one process change places: the later one is served first.
     if (is(fault::fetch_and_op_reordered) && op != MPI_NO_OP && rank != MPI_PROC_NULL) {
-        bool second = false;
-        {
-            std::lock_guard const lock(held_lock);
-            second = !held->empty();
-        }
-        if (!second) return hold([=] { return PMPI_Fetch_and_op(origin, result, type, rank, at, op, win); });
+        if (!holding()) return hold([=] { return PMPI_Fetch_and_op(origin, result, type, rank, at, op, win); });
         int const code = PMPI_Fetch_and_op(origin, result, type, rank, at, op, win);
         release();
         return code;
@@ -212,126 +337,10 @@ int MPI_Fetch_and_op(void const* origin, void* result, MPI_Datatype type, int ra
 
 int MPI_Compare_and_swap(void const* origin, void const* compare, void* result, MPI_Datatype type, int rank,
                          MPI_Aint at, MPI_Win win) {
+    if (is(fault::swap_of_truth_refused) && (type == MPI_C_BOOL || type == MPI_CXX_BOOL)) return MPI_ERR_TYPE;
     if (is(fault::swap_without_compare)) return PMPI_Fetch_and_op(origin, result, type, rank, at, MPI_REPLACE, win);
     if (is(fault::compare_without_swap)) return PMPI_Fetch_and_op(origin, result, type, rank, at, MPI_NO_OP, win);
     return PMPI_Compare_and_swap(origin, compare, result, type, rank, at, win);
-}
-
-// ---- Synchronization
-
-int MPI_Win_fence(int assertion, MPI_Win win) {
-    release(is(fault::fence_asserts_drop) && assertion != 0);
-    return PMPI_Win_fence(assertion, win);
-}
-
-int MPI_Win_complete(MPI_Win win) {
-    if (is(fault::win_test_early)) usleep(20000);
-    release();
-    return PMPI_Win_complete(win);
-}
-
-int MPI_Win_test(MPI_Win win, int* flag) {
-    if (!is(fault::win_test_early)) return PMPI_Win_test(win, flag);
-    *flag = 1; // whoever frees the window waits in earnest
-    std::lock_guard const lock(held_lock);
-    held->push_back([win] { return PMPI_Win_wait(win); });
-    return MPI_SUCCESS;
-}
-
-int MPI_Win_lock(int kind, int rank, int assertion, MPI_Win win) {
-    *locked_without_check = (assertion & MPI_MODE_NOCHECK) != 0;
-    if (is(fault::exclusive_lock_shared)) kind = MPI_LOCK_SHARED;
-    return PMPI_Win_lock(kind, rank, assertion, win);
-}
-
-int MPI_Win_unlock(int rank, MPI_Win win) {
-    release(is(fault::nocheck_lock_drops) && *locked_without_check);
-    return PMPI_Win_unlock(rank, win);
-}
-
-int MPI_Win_unlock_all(MPI_Win win) {
-    release();
-    return PMPI_Win_unlock_all(win);
-}
-
-int MPI_Win_flush(int rank, MPI_Win win) {
-    if (is(fault::exclusive_lock_shared)) {
-        int const code = PMPI_Win_flush(rank, win);
-        usleep(2000); // time for others to come between
-        return code;
-    }
-    return PMPI_Win_flush(rank, win);
-}
-
-// ---- Windows
-
-int MPI_Win_create(void* base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, MPI_Win* win) {
-    int const code = PMPI_Win_create(base, size, is(fault::displacement_unit_one) ? 1 : unit, info, comm, win);
-    if (is(fault::window_returns_errors) && code == MPI_SUCCESS) PMPI_Win_set_errhandler(*win, MPI_ERRORS_RETURN);
-    return code;
-}
-
-int MPI_Win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* win) {
-    int const code = PMPI_Win_allocate(size, unit, info, comm, base, win);
-    if (is(fault::win_allocate_apart) && code == MPI_SUCCESS && size > 0 && size < 64) {
-        static unsigned char apart[64];
-        *static_cast<void**>(base) = apart;
-    }
-    return code;
-}
-
-int MPI_Win_free(MPI_Win* win) {
-    release();
-    MPI_Win const before = *win;
-    int const code = PMPI_Win_free(win);
-    if (is(fault::win_free_keeps_handle)) *win = before;
-    return code;
-}
-
-int MPI_Win_get_attr(MPI_Win win, int key, void* value, int* flag) {
-    int const code = PMPI_Win_get_attr(win, key, value, flag);
-    if (is(fault::win_size_wrong) && key == MPI_WIN_SIZE && *flag) {
-        static thread_local MPI_Aint wrong;
-        wrong = **static_cast<MPI_Aint**>(value) + 1;
-        *static_cast<MPI_Aint**>(value) = &wrong;
-    }
-    if (is(fault::win_flavor_wrong) && key == MPI_WIN_CREATE_FLAVOR && *flag) {
-        static int wrong = MPI_WIN_FLAVOR_CREATE;
-        *static_cast<int**>(value) = &wrong;
-    }
-    if (is(fault::win_model_missing) && key == MPI_WIN_MODEL) *flag = 0;
-    return code;
-}
-
-int MPI_Win_get_group(MPI_Win win, MPI_Group* group) {
-    if (!is(fault::win_group_reversed)) return PMPI_Win_get_group(win, group);
-    MPI_Group straight = MPI_GROUP_NULL;
-    int const code = PMPI_Win_get_group(win, &straight);
-    int size = 0;
-    PMPI_Group_size(straight, &size);
-    int range[1][3] = {{size - 1, 0, -1}};
-    PMPI_Group_range_incl(straight, 1, range, group);
-    PMPI_Group_free(&straight);
-    return code;
-}
-
-int MPI_Win_set_name(MPI_Win win, char const* name) {
-    std::string text = name;
-    if (is(fault::win_name_longest_cut) && text.size() >= MPI_MAX_OBJECT_NAME - 1) text.resize(MPI_MAX_OBJECT_NAME - 2);
-    return PMPI_Win_set_name(win, text.c_str());
-}
-
-int MPI_Win_get_name(MPI_Win win, char* name, int* length) {
-    int const code = PMPI_Win_get_name(win, name, length);
-    if (is(fault::win_name_length)) *length += 1;
-    return code;
-}
-
-int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint* size, int* unit, void* base) {
-    int const code = PMPI_Win_shared_query(win, is(fault::shared_query_own) ? 0 : rank, size, unit, base);
-    if (is(fault::shared_query_rounded)) *size = (*size + 7) / 8 * 8;
-    if (is(fault::shared_query_short) && *size > 0) --*size;
-    return code;
 }
 
 } // extern "C"

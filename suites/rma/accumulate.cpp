@@ -75,7 +75,8 @@ std::size_t first_stranger(bytes const& got, std::vector<bytes> const& candidate
 
 ASSAY_TEST(rma, accumulate,
            requirements{"rma.accumulate", "rma.get_accumulate", "rma.fetch_and_op", "rma.accumulate.replace",
-                        "rma.accumulate.no_op", "rma.atomicity", "rma.origin_unchanged", "rma.request"},
+                        "rma.accumulate.no_op", "rma.accumulate.derived", "rma.get_accumulate.replace",
+                        "rma.fetch_and_op.replace", "rma.atomicity", "rma.origin_unchanged", "rma.request"},
            over(axis_use{&updates}, only(operations(), accumulates), axis_use{&patterns()}, axis_use{&syncs()},
                 axis_use{&flavors()}, axis_use{&units()}, axis_use{&hints()}, communicators::intra(),
                 only(type_axis(), takes_updates), counts::ladder(), placements::all()),
@@ -190,8 +191,8 @@ ASSAY_TEST(rma, accumulate,
         std::vector<bytes> candidates;
         for (unsigned set = 0; set < 1u << others.size(); ++set) {
             std::vector<int> some{before};
-            for (std::size_t i = 0; i < others.size(); ++i)
-                if ((set >> i & 1) != 0) some.push_back(others[i]);
+            for (std::size_t k = 0; k < others.size(); ++k)
+                if ((set >> k & 1) != 0) some.push_back(others[k]);
             candidates.push_back(there.result(some, first, looked_at));
         }
         auto const skipped = first * mpi.map.size();

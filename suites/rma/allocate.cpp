@@ -77,8 +77,8 @@ void query(test_run& mpi, MPI_Win win, unsigned char const* own) {
 } // namespace
 
 ASSAY_TEST(rma, allocate,
-           requirements{"rma.allocate", "rma.allocate_shared", "rma.attributes", "rma.shared.query",
-                        "rma.shared.contiguous"},
+           requirements{"rma.allocate", "rma.allocate.sizes_differ", "rma.allocate_shared", "rma.shared.sizes_differ",
+                        "rma.put.whole_window", "rma.attributes", "rma.shared.query", "rma.shared.contiguous"},
            over(axis_use{&makers}, axis_use{&widths}, axis_use{&spreads},
                 only(syncs(), [](sync_way s) { return s == sync_way::fence || s == sync_way::lock_exclusive; }),
                 communicators::intra()),

@@ -179,7 +179,9 @@ axis<contest> const contests("compare", {{{"equal", "with the value that is ther
                                          {{"different", "with another value"}, contest::different}});
 } // namespace
 
-ASSAY_TEST(rma, compare_and_swap, requirements{"rma.compare_and_swap", "rma.atomicity"},
+ASSAY_TEST(rma, compare_and_swap,
+           requirements{"rma.compare_and_swap", "rma.compare_and_swap.unequal", "rma.compare_and_swap.types",
+                        "rma.atomicity"},
            over(axis_use{&contests}, checked_syncs(), axis_use{&flavors()}, axis_use{&units()}, axis_use{&hints()},
                 communicators::intra(), only(type_axis(), swaps)),
            sensible_unit(), note{"a second epoch gets who won"}, thread_safe{}) {

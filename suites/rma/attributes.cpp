@@ -1,6 +1,6 @@
 // What a window says of itself (MPI-5.0 sections 12.2.6 and 12.2.7), and what else it keeps: a name (7.8).
 #include "framework/check/logical.hpp"
-#include "suites/rma/window.hpp"
+#include "suites/rma/int_window.hpp"
 
 #include <cstdint>
 #include <cstring>
@@ -37,7 +37,9 @@ int flavor_constant(flavor how) {
 } // namespace
 
 ASSAY_TEST(rma, attributes,
-           requirements{"rma.attributes", "rma.attributes.dynamic_unit", "rma.get_group", "rma.get_info"},
+           requirements{"rma.attributes", "rma.attributes.size", "rma.attributes.unit", "rma.attributes.flavor",
+                        "rma.attributes.model", "rma.attributes.dynamic", "rma.attributes.dynamic_unit",
+                        "rma.get_group", "rma.get_info"},
            over(axis_use{&flavors()}, axis_use{&units()}, axis_use{&hints()}, communicators::intra(),
                 datatypes::of({"double", "type_mix"}),
                 only(count_ladder(), [](count_value const& c) { return c.n == 0 || c.n == 17; })),
@@ -51,16 +53,19 @@ ASSAY_TEST(rma, attributes,
     auto const unit = number<int>(mpi, win, MPI_WIN_DISP_UNIT, "MPI_WIN_DISP_UNIT");
     auto const made_by = number<int>(mpi, win, MPI_WIN_CREATE_FLAVOR, "MPI_WIN_CREATE_FLAVOR");
     auto const model = number<int>(mpi, win, MPI_WIN_MODEL, "MPI_WIN_MODEL");
-    mpi.check(base == (dynamic ? MPI_BOTTOM : win.base()), finding::window,
+    mpi.check(dynamic ? requirement("rma.attributes.dynamic") : requirement("rma.attributes"),
+              base == (dynamic ? MPI_BOTTOM : win.base()), finding::window,
               "MPI_WIN_BASE is not the address of the window");
-    mpi.check(size == (dynamic ? 0 : win.size(mpi.rank)), finding::window,
+    mpi.check(dynamic ? requirement("rma.attributes.dynamic") : requirement("rma.attributes.size"),
+              size == (dynamic ? 0 : win.size(mpi.rank)), finding::window,
               fmt::format("MPI_WIN_SIZE is {}, expected {}", size, dynamic ? 0 : win.size(mpi.rank)));
     // Section 12.2.6 does not say what the unit of a dynamic window is, section 12.2.4 that it counts as one.
-    mpi.check(dynamic ? requirement("rma.attributes.dynamic_unit") : requirement("rma.attributes"),
+    mpi.check(dynamic ? requirement("rma.attributes.dynamic_unit") : requirement("rma.attributes.unit"),
               unit == win.unit_of(mpi.rank), finding::window,
               fmt::format("MPI_WIN_DISP_UNIT is {}, expected {}", unit, win.unit_of(mpi.rank)));
-    mpi.check(made_by == flavor_constant(how), finding::window, fmt::format("MPI_WIN_CREATE_FLAVOR is {}", made_by));
-    mpi.check(model == MPI_WIN_SEPARATE || model == MPI_WIN_UNIFIED, finding::window,
+    mpi.check("rma.attributes.flavor", made_by == flavor_constant(how), finding::window,
+              fmt::format("MPI_WIN_CREATE_FLAVOR is {}", made_by));
+    mpi.check("rma.attributes.model", model == MPI_WIN_SEPARATE || model == MPI_WIN_UNIFIED, finding::window,
               fmt::format("MPI_WIN_MODEL is {}: neither MPI_WIN_SEPARATE nor MPI_WIN_UNIFIED", model));
 
     MPI_Group group = MPI_GROUP_NULL, of_comm = MPI_GROUP_NULL;
@@ -80,6 +85,72 @@ ASSAY_TEST(rma, attributes,
     mpi.ok(MPI_Win_get_info(win, &info));
     mpi.check(info != MPI_INFO_NULL, finding::window, "MPI_Win_get_info gives MPI_INFO_NULL");
     if (info != MPI_INFO_NULL) mpi.ok(MPI_Info_free(&info));
+}
+
+namespace {
+struct all_attributes {
+    void* base;
+    MPI_Aint size;
+    int unit, made_by, model;
+    bool operator==(all_attributes const&) const = default;
+};
+all_attributes attributes_of(test_run& mpi, MPI_Win win) {
+    return {attribute(mpi, win, MPI_WIN_BASE, "MPI_WIN_BASE"), number<MPI_Aint>(mpi, win, MPI_WIN_SIZE, "MPI_WIN_SIZE"),
+            number<int>(mpi, win, MPI_WIN_DISP_UNIT, "MPI_WIN_DISP_UNIT"),
+            number<int>(mpi, win, MPI_WIN_CREATE_FLAVOR, "MPI_WIN_CREATE_FLAVOR"),
+            number<int>(mpi, win, MPI_WIN_MODEL, "MPI_WIN_MODEL")};
+}
+} // namespace
+
+// Memory comes and goes, hints are set, an epoch passes, another window is made: the attributes are what they were.
+ASSAY_TEST(rma, attributes_stay, requirements{"rma.attributes.constant", "rma.get_group.duplicate"},
+           over(axis_use{&flavors()}, communicators::of({"world", "self", "reversed"}))) {
+    MPI_Group group = MPI_GROUP_NULL, again = MPI_GROUP_NULL;
+    {
+        int_window win(mpi, mpi.at(flavors()), 16);
+        if (!win.made()) return;
+        auto const before = attributes_of(mpi, win);
+        auto const look = [&](char const* when) {
+            mpi.check(attributes_of(mpi, win) == before, finding::window,
+                      fmt::format("an attribute of the window has changed {}", when));
+        };
+        {
+            int_window const other(mpi, mpi.at(flavors()), 33);
+            look("when another window was made");
+        }
+        int more[4] = {};
+        if (mpi.at(flavors()) == flavor::dynamic) {
+            mpi.ok(MPI_Win_attach(win, more, sizeof more));
+            look("when memory was attached");
+            mpi.ok(MPI_Win_detach(win, more));
+        }
+        MPI_Info info = MPI_INFO_NULL;
+        mpi.ok(MPI_Info_create(&info));
+        mpi.ok(MPI_Info_set(info, "same_size", "true"));
+        mpi.ok(MPI_Win_set_info(win, info));
+        mpi.ok(MPI_Info_free(&info));
+        look("when a hint was set");
+        mpi.ok(MPI_Win_get_group(win, &group));
+        mpi.ok(MPI_Group_free(&group)); // of which the window does not know
+        int const out = 7;
+        mpi.ok(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, right_of(mpi), 0, win));
+        mpi.ok(MPI_Put(&out, 1, MPI_INT, right_of(mpi), win.at(right_of(mpi)), 1, MPI_INT, win));
+        mpi.ok(MPI_Win_unlock(right_of(mpi), win));
+        barrier(mpi);
+        look("in an epoch");
+        auto const rests = mpi.resting_on("rma.get_group.duplicate");
+        expect_int(mpi, win.content()[0], 7, "the window after its group was freed");
+        mpi.ok(MPI_Win_get_group(win, &again));
+        barrier(mpi);
+    }
+    // The window is gone.
+    int size = -7, rank = -7;
+    mpi.ok(MPI_Group_size(again, &size));
+    mpi.ok(MPI_Group_rank(again, &rank));
+    mpi.check("rma.get_group.duplicate", size == mpi.size && rank == mpi.rank, finding::window,
+              fmt::format("the group of a window that is freed has rank {} of {}, expected {} of {}", rank, size,
+                          mpi.rank, mpi.size));
+    mpi.ok(MPI_Group_free(&again));
 }
 
 ASSAY_TEST(rma, win_name, requirements{"rma.name", "rma.name.empty"},

@@ -176,6 +176,16 @@ ASSAY_TEST(rma, exchange,
                         "rma.dynamic",
                         "rma.allocate",
                         "rma.create",
+                        "rma.create.units_differ",
+                        "rma.dynamic.base",
+                        "rma.visible.store",
+                        "rma.visible.update",
+                        "rma.wait.target",
+                        "rma.unlock_all",
+                        "rma.request.rput",
+                        "rma.request.rget",
+                        "rma.request.raccumulate",
+                        "rma.request.rget_accumulate",
                         "rma.allocate_shared",
                         "rma.hints",
                         "rma.free"},
@@ -195,7 +205,9 @@ ASSAY_TEST(rma, exchange,
 }
 
 // Origin and target describe what moves in different ways.
-ASSAY_TEST(rma, layouts, requirements{"rma.target_datatype", "rma.put.data", "rma.get.data", "rma.origin_unchanged"},
+ASSAY_TEST(rma, layouts,
+           requirements{"rma.target_datatype", "rma.put.data", "rma.get.data", "rma.origin_unchanged",
+                        "rma.accumulate.derived"},
            over(axis_use{&accesses}, axis_use{&sent_as()}, axis_use{&received_as()},
                 only(patterns(), [](shape s) { return s == shape::ring || s == shape::alltoall; }),
                 only(syncs(),
@@ -220,7 +232,7 @@ ASSAY_TEST(rma, layouts, requirements{"rma.target_datatype", "rma.put.data", "rm
 }
 
 // A test of its own with few cases: a library that gets this wrong hangs.
-ASSAY_TEST(rma, no_data, requirements{"rma.put.data", "rma.get.data"},
+ASSAY_TEST(rma, no_data, requirements{"rma.put.no_elements", "rma.put.data", "rma.get.data"},
            over(only(accesses, [](access_call const& a) { return !a.request && !a.accumulates(); }),
                 only(flavors(), [](flavor f) { return f == flavor::create || f == flavor::allocate; }),
                 communicators::world(),

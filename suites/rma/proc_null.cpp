@@ -31,7 +31,7 @@ bool has_request(call c) { return c >= call::rput; }
 bool single(call c) { return c == call::fetch_and_op || c == call::compare_and_swap; }
 } // namespace
 
-ASSAY_TEST(rma, proc_null, requirements{"rma.proc_null"},
+ASSAY_TEST(rma, proc_null, requirements{"rma.proc_null", "rma.proc_null.request"},
            over(axis_use{&calls}, axis_use{&syncs()}, axis_use{&flavors()}, communicators::intra(),
                 datatypes::of({"int", "int64_t"}),
                 only(count_ladder(), [](count_value const& c) { return c.n == 0 || c.n == 1 || c.n == 17; })),
@@ -64,6 +64,7 @@ ASSAY_TEST(rma, proc_null, requirements{"rma.proc_null"},
         break;
     }
     if (has_request(mpi.at(calls))) {
+        auto const rests = mpi.resting_on("rma.proc_null.request");
         mpi.ok(MPI_Wait(&request, MPI_STATUS_IGNORE));
         mpi.check_null(request);
     }
