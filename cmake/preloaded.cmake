@@ -1,8 +1,8 @@
-# assay_preloaded(TARGET): a library of all *.cpp of the current folder and its core/ that is loaded before any MPI library and stands in
-# front of its procedures.
+# assay_preloaded(TARGET [SOURCES]): a library of all *.cpp of the current folder and its core/, and of SOURCES, that is loaded before
+# any MPI library and stands in front of its procedures.
 function(assay_preloaded target)
   file(GLOB sources CONFIGURE_DEPENDS *.cpp core/*.cpp)
-  add_library(${target} SHARED ${sources})
+  add_library(${target} SHARED ${sources} ${ARGN})
   target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR} ${CMAKE_SOURCE_DIR})
   target_link_libraries(${target} PRIVATE MPI::MPI_C)
   # Lazy binding: a library may lack procedures of newer versions of MPI that the shim stands in front of.

@@ -525,6 +525,13 @@ void assay_faults::operation_freed() {
 #define PERSISTENT(Name, Parameters, Arguments)
 #endif
 
+// Written once a test chooses an algorithm, and again to undo that. 2 is a value that is only written to undo.
+void assay_faults::control_variable_written(void const* value) {
+    unsigned char first = 0;
+    std::memcpy(&first, value, 1);
+    *algorithm_chosen = first != 0 && first != 2;
+}
+
 extern "C" {
 
 COLLECTIVE(Barrier, Ibarrier, (MPI_Comm comm), (comm))
@@ -603,14 +610,6 @@ COLLECTIVE(Neighbor_alltoallw, Ineighbor_alltoallw,
             void* in, int const* in_counts, MPI_Aint const* in_displacements, MPI_Datatype const* in_types,
             MPI_Comm comm),
            (out, out_counts, out_displacements, out_types, in, in_counts, in_displacements, in_types, comm))
-
-// Written once a test chooses an algorithm, and again to undo that. 2 is a value that is only written to undo.
-int MPI_T_cvar_write(MPI_T_cvar_handle handle, void const* value) {
-    unsigned char first = 0;
-    std::memcpy(&first, value, 1);
-    *algorithm_chosen = first != 0 && first != 2;
-    return PMPI_T_cvar_write(handle, value);
-}
 
 int MPI_Reduce_local(void const* in, void* inout, int count, MPI_Datatype type, MPI_Op op) {
     if (idle()) return PMPI_Reduce_local(in, inout, count, type, op);

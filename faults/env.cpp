@@ -18,7 +18,6 @@ namespace {
 
 bool in_finalize = false;
 memory<bool> in_session;
-memory<bool> tools_closed; // once, since it was opened last
 
 // What MPI_Alloc_mem gave, by the address that the user has.
 struct block {
@@ -191,20 +190,6 @@ int MPI_Get_processor_name(char* name, int* length) {
 }
 
 int MPI_Pcontrol(int const level, ...) { return is(fault::pcontrol_refuses) && level > 2 ? MPI_ERR_ARG : MPI_SUCCESS; }
-
-int MPI_T_init_thread(int required, int* provided) {
-    *tools_closed = false;
-    return PMPI_T_init_thread(required, provided);
-}
-
-int MPI_T_finalize(void) {
-    *tools_closed = true;
-    return PMPI_T_finalize();
-}
-
-int MPI_T_cvar_get_num(int* n) {
-    return is(fault::tools_closed_at_once) && *tools_closed ? MPI_T_ERR_NOT_INITIALIZED : PMPI_T_cvar_get_num(n);
-}
 
 #if ASSAY_MPI4
 int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) {

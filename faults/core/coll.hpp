@@ -69,6 +69,8 @@ role role_in(MPI_Comm comm, int root);
 void change(void const*& out, int count, MPI_Datatype& type, MPI_Op& op);
 void operation_freed(); // after MPI_Op_free
 
+void control_variable_written(void const* value); // before MPI_T_cvar_write
+
 // Large counts lose their last element.
 inline void shorten(MPI_Count& count) {
     if (count > 1) --count;

@@ -2,6 +2,7 @@
 
 #include "framework/process/layer.hpp"
 #include "suites/coll/collective.hpp"
+#include "suites/common/tool_interface.hpp"
 
 #include <algorithm>
 #include <array>
@@ -84,26 +85,6 @@ std::string upper(std::string text) {
     return text;
 }
 
-// The tools interface is opened once and stays so until the program ends: what a library does to itself when it is closed
-// is the affair of env.tools, and not of all cases that come after.
-bool tools_are_open() {
-    struct tools {
-        tools() {
-            unrecorded const own;
-            int provided = 0;
-            open = MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) == MPI_SUCCESS;
-        }
-        ~tools() {
-            if (open) MPI_T_finalize();
-        }
-        tools(tools const&) = delete;
-        tools& operator=(tools const&) = delete;
-        bool open = false;
-    };
-    static tools const these;
-    return these.open;
-}
-
 std::string name_of(int variable) {
     std::array<char, 256> name{};
     int length = static_cast<int>(name.size()), verbosity = 0, bind = 0, scope = 0, none = 0;
@@ -154,7 +135,7 @@ std::string started(test_run const& mpi, std::string const& operation) {
 
 chosen_algorithm::chosen_algorithm(test_run& mpi, std::string const& operation, bool in_order)
     : mpi_(mpi), variables_(mpi) {
-    if (!tools_are_open()) mpi.unsupported("MPI_T_init_thread failed");
+    if (!tool_interface_is_open()) mpi.unsupported("MPI_T_init_thread failed");
     auto const chosen = [&mpi](variable const& of) {
         auto const all = of.algorithms();
         auto const wanted = static_cast<std::size_t>(mpi.at(algorithms())) - 1;

@@ -51,7 +51,7 @@ void expect_work(test_run& mpi, world_place const& world, char const* where) {
 
 } // namespace
 
-ASSAY_TEST(env, tools, requirements{"tools.init.counted", "tools.finalize.mpi_goes_on", "tools.outside"},
+ASSAY_TEST(tool, lifetime, requirements{"tools.init.counted", "tools.finalize.mpi_goes_on", "tools.outside"},
            over(axis_use{&moments}), own_job{},
            needs_procedures({"MPI_T_init_thread", "MPI_T_finalize", "MPI_T_cvar_get_num"})) {
     auto const opened = mpi.at(moments);
