@@ -56,7 +56,7 @@ template <class Procedure> Procedure next(Procedure, char const* name) {
 
 } // namespace
 
-bool assay_faults::modelled() { return planted >= fault::tool_init_level && planted <= fault::tool_event_elsewhere; }
+bool assay_faults::modelled() { return planted >= fault::tool_model && planted <= fault::tool_event_elsewhere; }
 
 extern "C" {
 

@@ -13,6 +13,7 @@ from runner.libraries.build import REPO
 from runner.model import WrongUse
 
 CATALOGUES = REPO / "faults"
+NO_FAULT = "none"  # with the bookkeeping of faults/, and nothing wrong
 KINDS = ("fail", "crash", "timeout", "advisory")
 Axis = tuple[tuple[str, str], ...]
 
@@ -27,6 +28,7 @@ class Fault:
     kind: tuple[str, ...]  # the statuses that count as catching it; "advisory": a finding that fails only a strict run
     np: int  # the fewest ranks
     axis: Axis = ()  # the wider tier is made over these values, where only few cases matter
+    control: str = NO_FAULT  # what its cases run under to show that they pass without it
 
     def expects(self, case: str) -> bool:
         """Whether this case is one of those that may be expected to catch it."""
@@ -78,13 +80,27 @@ def load(folder: Path = CATALOGUES) -> list[Fault]:
     return faults
 
 
+def controls(folder: Path = CATALOGUES) -> set[str]:
+    """What cases may run under to show that they pass without a fault, beside NO_FAULT. Raises WrongUse."""
+    entries = (
+        entry for path in folder.glob("*.toml") for entry in entries_of(path, "control", {"name", "note"}, set())
+    )
+    return {entry["name"] for _, entry in entries}
+
+
 def load_one(path: Path) -> list[Fault]:
     """The faults of one catalogue. Raises WrongUse."""
     faults = []
-    for where, entry in entries_of(path, "fault", {"name", "note", "expect", "kind", "np"}, {"axis"}):
+    known = controls(path.parent)
+    for where, entry in entries_of(path, "fault", {"name", "note", "expect", "kind", "np"}, {"axis", "control"}):
         if not entry["expect"] or not entry["kind"] or not set(entry["kind"]) <= set(KINDS):
             raise WrongUse(f"{where}: kind is a list of {', '.join(KINDS)}, and expect must not be empty")
+        control = entry.get("control", NO_FAULT)
+        if control not in {NO_FAULT, *known}:
+            raise WrongUse(
+                f"{where}: there is no [[control]] {control}; there are {', '.join(sorted(known)) or 'none'}"
+            )
         axis = tuple(sorted(entry.get("axis", {}).items()))
         expect, kind = tuple(entry["expect"]), tuple(entry["kind"])
-        faults.append(Fault(entry["name"], entry["note"], expect, kind, int(entry["np"]), axis))
+        faults.append(Fault(entry["name"], entry["note"], expect, kind, int(entry["np"]), axis, control))
     return faults

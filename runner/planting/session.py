@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any
 from runner.libraries import build, launching, targets
 from runner.model import ENDS, FAILED, CannotRun, Options, Target, Verdict
 from runner.planning import plan
-from runner.planting.catalogue import Axis, Fault
+from runner.planting.catalogue import NO_FAULT, Axis, Fault
 from runner.planting.results import Catch, Control, Result, by_turns, case_of, message_of, take, test_of
 from runner.supervision.journal import Journal
 
@@ -163,7 +163,7 @@ class Session:
         control.known = len(control.unfit)
         cases = [case for case in cases if case not in control.unfit]
         passed: dict[str, set[str]] = {}
-        for fault in (None, "none"):
+        for fault in (None, NO_FAULT):
             target = self.target(np, fault)
             passing = passed.setdefault(fault or "", set())
 
@@ -182,33 +182,41 @@ class Session:
                     passing.add(verdict.case)
 
             self.run(f"control-{fault or 'unset'}", target, cases, judge)
-        self.passing[np] = passed[""] & passed["none"]
+        self.passing[np] = passed[""] & passed[NO_FAULT]
         return control
 
-    def passes(self, case: str, np: int, strict: bool = False) -> bool:
+    def candidates(self, fault: Fault, np: int, tier: str) -> list[str]:
+        """The cases of a tier that may catch a fault."""
+        if tier == self.request.tier and fault.control == NO_FAULT:
+            cases: Iterable[str] = self.passing[np]
+        else:
+            cases = set(self.cases(tier, np, fault.axis)) - self.controls[np].unfit
+        return [case for case in cases if fault.expects(case)]
+
+    def passes(self, case: str, np: int, strict: bool = False, control: str = NO_FAULT) -> bool:
         """Whether a case passes without a fault: looked up, or tried now. The control runs are not strict."""
         statuses: list[str] = []
         note = lambda verdict: statuses.append(verdict.status)  # noqa: E731
-        if strict:
-            self.run("control-strict", self.target(np, "none"), [case], note, strict=True)
+        if strict or control != NO_FAULT:
+            self.run(
+                "control-strict" if strict else "control-one", self.target(np, control), [case], note, strict=strict
+            )
             return statuses == ["pass"]
         if case in self.passing[np]:
             return True
-        control = self.controls[np]
-        if case not in control.unfit:
-            self.run("control-one", self.target(np, "none"), [case], note)
-            (self.passing[np] if statuses == ["pass"] else control.unfit).add(case)
+        unfit = self.controls[np].unfit
+        if case not in unfit:
+            self.run("control-one", self.target(np, NO_FAULT), [case], note)
+            (self.passing[np] if statuses == ["pass"] else unfit).add(case)
         return case in self.passing[np]
 
     def judge(self, result: Result) -> None:
         """Run one fault, in launches of its own, until it is clear what catches it."""
         fault, np, tier = result.fault, result.np, self.request.tier
         begin = time.monotonic()
-        self.hunt(result, [case for case in self.passing[np] if fault.expects(case)], tier)
+        self.hunt(result, self.candidates(fault, np, tier), tier)
         if not result.catches and tier in WIDER:
-            wider = self.cases(WIDER[tier], np, fault.axis)
-            wider = [case for case in wider if fault.expects(case) and case not in self.controls[np].unfit]
-            self.hunt(result, wider, WIDER[tier], one_is_enough=True)
+            self.hunt(result, self.candidates(fault, np, WIDER[tier]), WIDER[tier], one_is_enough=True)
         if not result.cases:
             result.unsupported = next(
                 (why for case, why in self.unsupported(np).items() if fault.about(test_of(case))), ""
@@ -224,7 +232,9 @@ class Session:
 
         def judge(verdict: Verdict) -> None:
             result.cases += 1
-            if verdict.status in FAILED and not self.passes(verdict.case, result.np, result.fault.strict):
+            if verdict.status in FAILED and not self.passes(
+                verdict.case, result.np, result.fault.strict, result.fault.control
+            ):
                 return
             take(result, verdict)
             if not result.catches:

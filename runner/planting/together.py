@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from runner.model import ENDS, FAILED, Verdict
+from runner.planting.catalogue import NO_FAULT
 from runner.planting.results import Result, by_turns, take, test_of
 from runner.planting.session import TURNS, WIDER, Enough, Session
 
@@ -29,15 +30,15 @@ SAMPLE = 24  # catches that are repeated
 HERE = {"fail", "timeout"}  # what a case that catches a fault may come to in a shared launch
 
 
-def entry(case: str, fault: str, planted: bool) -> str:
+def entry(case: str, fault: str, planted: bool, control: str = NO_FAULT) -> str:
     """A line of the plan. Without the fault its name is there all the same: each fault has its own run of the case."""
-    return f"{case} {fault}" if planted else f"{case} none {fault}"
+    return f"{case} {fault}" if planted else f"{case} {control} {fault}"
 
 
 def parts(line: str) -> tuple[str, str, bool]:
     """(case, fault, planted): what entry() was made of."""
-    case, _, words = line.partition(" ")
-    return case, words.split()[-1], not words.startswith("none ")
+    case, *words = line.split()
+    return case, words[-1], len(words) == 1
 
 
 class Together:
@@ -79,11 +80,7 @@ class Together:
     def _cases(self, result: Result, tier: str) -> list[str]:
         """The cases that may catch a fault, one of each test in turn."""
         session, fault, np = self.session, result.fault, result.np
-        if tier == session.request.tier:
-            cases: Iterable[str] = session.passing[np]
-        else:
-            cases = set(session.cases(tier, np, fault.axis)) - session.controls[np].unfit
-        return by_turns(sorted(case for case in cases if fault.expects(case) and not session.alone(case)))
+        return by_turns(sorted(case for case in session.candidates(fault, np, tier) if not session.alone(case)))
 
     def _share(self, name: str, wanted: Iterable[tuple[Result, list[str]]], also_caught: bool = False) -> None:
         """Run these cases under their faults, all that have the same set-up in as few launches as there can be."""
@@ -149,8 +146,8 @@ class Together:
             return over
 
         plan = [
-            entry(case, fault, planted)
-            for fault, (_, cases) in todo.items()
+            entry(case, fault, planted, result.fault.control)
+            for fault, (result, cases) in todo.items()
             for planted in (False, True)
             for case in cases
         ]

@@ -34,7 +34,7 @@ def test_each_catalogue_has_a_source_that_plants_its_faults_and_no_other() -> No
             word for words in re.findall(r"#define \w+\(([^)]*)\)", source) for word in re.findall(r"\w+", words)
         }
         planted = set(re.findall(r"fault::(\w+)", source)) - {"none", "unset"} - parameters
-        assert planted <= set().union(*catalogues.values()), name
+        assert planted <= catalogue.controls().union(*catalogues.values()), name
 
 
 def test_what_the_sources_of_faults_share_makes_none() -> None:
@@ -54,6 +54,10 @@ def test_every_entry_of_the_catalogue_says_what_is_wrong_in_a_sentence() -> None
         ('[[fault]]\nname="a"\nnote="n"\nexpect=["*"]\nkind=["wrong"]\nnp=2\n', "kind is a list of fail, crash"),
         ('[[fault]]\nname="a"\nnote="n"\nexpect=[]\nkind=["fail"]\nnp=2\n', "expect must not be empty"),
         ('[[fault]]\nname="a"\nnote="n"\nexpect=["*"]\nkind=["fail"]\nnp=2\n' * 2, "a: there twice"),
+        (
+            '[[fault]]\nname="a"\nnote="n"\nexpect=["*"]\nkind=["fail"]\nnp=2\ncontrol="b"\n',
+            "there is no .*control.* b",
+        ),
         ("[[fault", "cannot be read"),
     ],
 )
@@ -117,8 +121,11 @@ def test_lines_of_a_plan_say_which_fault_is_planted() -> None:
     assert together.entry("p2p.ring/mode=send", "lost", True) == "p2p.ring/mode=send lost"
     # Each fault has its own run of the case without any.
     assert together.entry("p2p.ring/mode=send", "lost", False) == "p2p.ring/mode=send none lost"
-    for planted in (True, False):
-        assert together.parts(together.entry("p2p.probe", "lost", planted)) == ("p2p.probe", "lost", planted)
+    # Or with what the fault needs to be there: a model in place of the library, in which nothing is wrong.
+    assert together.entry("tool.cvar_info", "lost", False, "tool_model") == "tool.cvar_info tool_model lost"
+    for planted, control in ((True, "none"), (False, "none"), (False, "tool_model")):
+        line = together.entry("p2p.probe", "lost", planted, control)
+        assert together.parts(line) == ("p2p.probe", "lost", planted)
 
 
 def test_of_each_test_some_cases() -> None:
@@ -133,12 +140,10 @@ class FakeSession:
     def __init__(self, behaviour: Callable[[str, str, bool], str], damages: Sequence[str] = ()) -> None:
         self.request = SimpleNamespace(tier="smoke", seed=1)
         self.behaviour, self.damages = behaviour, damages
-        self.passing = {2: {f"p2p.ring/count={n}" for n in range(9)}}
-        self.controls = {2: SimpleNamespace(unfit=set())}
         self.launched: list[str] = []
 
-    def cases(self, tier: str, np: int, axis: object) -> list[str]:
-        return []
+    def candidates(self, fault: catalogue.Fault, np: int, tier: str) -> list[str]:
+        return [f"p2p.ring/count={n}" for n in range(9)] if tier == "smoke" else []
 
     def alone(self, case: str) -> bool:
         return False
@@ -169,8 +174,10 @@ class FakeSession:
         return True
 
 
-def run_together(session: FakeSession, *names: str) -> tuple[together.Together, list[results.Result]]:
-    some = [results.Result(fault(name=name, expect=("p2p.ring/*",)), 2) for name in names]
+def run_together(
+    session: FakeSession, *names: str, control: str = "none"
+) -> tuple[together.Together, list[results.Result]]:
+    some = [results.Result(fault(name=name, expect=("p2p.ring/*",), control=control), 2) for name in names]
     shared = together.Together(session, some)  # type: ignore[arg-type]
     shared.run()
     return shared, some
@@ -188,6 +195,13 @@ def test_a_case_that_fails_without_the_fault_catches_nothing() -> None:
     session = FakeSession(lambda case, fault, damaged: "fail")
     shared, some = run_together(session, "one")
     assert not some[0].catches and not shared.repeated
+
+
+def test_a_fault_of_a_model_is_compared_with_the_model() -> None:
+    status = {"none": "unsupported", "model": "pass", "broken_model": "fail", "one": "fail"}
+    for control, caught in (("none", False), ("model", True), ("broken_model", False)):
+        session = FakeSession(lambda case, fault, damaged: status[fault])
+        assert bool(run_together(session, "one", control=control)[1][0].catches) == caught
 
 
 def test_what_a_fault_has_damaged_is_no_catch_of_the_next() -> None:
