@@ -187,8 +187,10 @@ class Session:
 
     def candidates(self, fault: Fault, np: int, tier: str) -> list[str]:
         """The cases of a tier that may catch a fault."""
-        if tier == self.request.tier and fault.control == NO_FAULT:
-            cases: Iterable[str] = self.passing[np]
+        if fault.control != NO_FAULT:  # what fails without the model may pass with it
+            cases: Iterable[str] = self.cases(tier, np, fault.axis)
+        elif tier == self.request.tier:
+            cases = self.passing[np]
         else:
             cases = set(self.cases(tier, np, fault.axis)) - self.controls[np].unfit
         return [case for case in cases if fault.expects(case)]
