@@ -66,9 +66,9 @@ int PMPI_Isend(void const* buffer, int count, MPI_Datatype type, int to, int tag
     return procedure(buffer, count, type, to, tag, comm, request);
 }
 
-// How a program finds a name in what is loaded. The last call must be a jump (that is why it is optimized in each build), since the
+// How a program finds a name in what is loaded. The last call must be a jump (CMakeLists.txt optimizes this file in each build), since the
 // real dlsym learns from its return address who asks for RTLD_NEXT (dlsym(3)).
-__attribute__((optimize("O2"))) void* dlsym(void* handle, char const* name) {
+void* dlsym(void* handle, char const* name) {
     static auto* const procedure = [] {
         void* found = nullptr;
         // Today's, and the first of each processor.

@@ -18,12 +18,12 @@ static void on_signal(int number) {
 }
 
 int main(int argc, char** argv) {
-    int provided, n, tried = 0, memory[4];
+    int provided, n, tried = 0, *memory;
     MPI_T_pvar_session session;
     MPI_Win win;
     MPI_Init(&argc, &argv);
     MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
-    MPI_Win_create(memory, sizeof memory, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
     MPI_T_pvar_session_create(&session);
     MPI_T_pvar_get_num(&n);
     for (int i = 0; i < n; ++i) {

@@ -78,7 +78,7 @@ ASSAY_TEST(tool, everywhere,
         none = here.reason;
     }
     std::string text;
-    for (auto const& [name, what] : own) text += name + '\0' + what + '\0';
+    for (auto const& [name, what] : own) text.append(name).append(1, '\0').append(what).append(1, '\0');
     auto length = static_cast<int>(text.size());
     mpi.ok(MPI_Bcast(&length, 1, MPI_INT, 0, mpi.comm));
     text.resize(static_cast<std::size_t>(length));

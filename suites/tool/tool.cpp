@@ -85,15 +85,11 @@ namespace {
 
 // What a procedure returns a string into.
 struct text {
-    explicit text(int room) : room_(room), characters(static_cast<std::size_t>(room) + 1), length(room) {}
+    explicit text(int room) : characters(static_cast<std::size_t>(room) + 1), length(room) {}
     std::string get() const { return {characters.data()}; }
     char* buffer(bool left_out) { return left_out ? nullptr : characters.data(); }
     int* room(bool left_out) { return left_out ? nullptr : &length; }
 
-private:
-    int room_;
-
-public:
     std::vector<char> characters; // one more than there is room for, which stays a null character
     int length;
 };
@@ -277,7 +273,8 @@ void* objects::of(int bind) {
     }
     if (bind == MPI_T_BIND_MPI_WIN) {
         if (win_ == MPI_WIN_NULL)
-            must(MPI_Win_create(memory_, sizeof memory_, 1, MPI_INFO_NULL, MPI_COMM_SELF, &win_), "MPI_Win_create");
+            must(MPI_Win_allocate(sizeof(int), 1, MPI_INFO_NULL, MPI_COMM_SELF, &window_memory_, &win_),
+                 "MPI_Win_allocate");
         return &win_;
     }
     if (bind == MPI_T_BIND_MPI_MESSAGE) {

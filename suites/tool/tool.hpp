@@ -107,6 +107,7 @@ private:
     MPI_Info info_ = MPI_INFO_NULL;
     MPI_Session session_ = MPI_SESSION_NULL;
     int memory_[4] = {};
+    void* window_memory_ = nullptr; // MPI_Win_free frees it
 };
 
 // What is likely to move variables and to raise events, on this process alone.
