@@ -57,6 +57,17 @@ int rank_of(MPI_File file, int& size) {
     return rank;
 }
 
+// None leaves before all have come.
+void wait_for_all(MPI_File file) {
+    MPI_Group group = MPI_GROUP_NULL;
+    MPI_Comm comm = MPI_COMM_NULL;
+    PMPI_File_get_group(file, &group);
+    PMPI_Comm_create_group(MPI_COMM_WORLD, group, 0, &comm);
+    PMPI_Barrier(comm);
+    PMPI_Comm_free(&comm);
+    PMPI_Group_free(&group);
+}
+
 void release(MPI_Datatype type) {
     int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
     PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
@@ -220,6 +231,7 @@ template <class Call> int with_status(data_access a, MPI_Status* given, Call cal
         PMPI_File_get_amode(a.file, &amode);
         if ((amode & MPI_MODE_SEQUENTIAL) != 0) return call(a, status);
         PMPI_File_get_position_shared(a.file, &at);
+        wait_for_all(a.file); // before the first of them moves it
         auto const each = etypes(a);
         PMPI_File_seek_shared(a.file, at + each * size, MPI_SEEK_SET);
         auto const there = at + each * (size - 1 - rank);
