@@ -9,7 +9,9 @@ need are in it. Nothing is uploaded and no tag is made: the last line says what 
 
 from __future__ import annotations
 
+import copy
 import hashlib
+import inspect
 import os
 import re
 import shutil
@@ -51,12 +53,36 @@ def wheel(out: Path, prebuilt: Path | None = None) -> Path:
             environment.pop("ASSAY_PREBUILT", None)
             _run([*hatch, str(out)], environment)
         else:
-            _run([*hatch, raw], {**environment, "ASSAY_PREBUILT": str(prebuilt)})
+            pages = man_pages(Path(raw) / "man")
+            _run([*hatch, raw], {**environment, "ASSAY_PREBUILT": str(prebuilt), "ASSAY_MAN": str(pages)})
             (plain,) = Path(raw).glob("*.whl")
             repair = [sys.executable, "-I", "-m", "auditwheel", "repair", "--exclude", targets.ABI_NAME, "-w", str(out)]
             _run([*repair, str(plain)], environment)
     (made,) = out.glob("assay-*.whl")
     return made
+
+
+def man_pages(folder: Path) -> Path:
+    """Write a manual page for each command into `folder`, and return it."""
+    from click_man.core import write_man_pages
+
+    from runner.cli import assay
+    from runner.machine import version
+
+    folder.mkdir(parents=True, exist_ok=True)
+    write_man_pages("assay", _for_man(copy.deepcopy(assay)), version=version(), target_dir=str(folder))
+    return folder
+
+
+def _for_man(command: click.Command) -> click.Command:
+    """Changes a command so that click-man writes its first sentence in full, and leaves tables as they are."""
+    lines = inspect.cleandoc(command.help or "").split("\n\n")
+    command.short_help = " ".join(lines[0].split()).removesuffix(".")
+    blocks = [f".nf\n{part[2:]}\n.fi" if part.startswith("\b") else part for part in lines]
+    command.help = "\n\n".join(blocks)
+    for each in command.commands.values() if isinstance(command, click.Group) else ():
+        _for_man(each)
+    return command
 
 
 def faults(home: Path = HOME) -> list[str]:

@@ -31,6 +31,7 @@ from runner.model import (
     WrongUse,
 )
 from runner.options import (
+    FOLDER,
     mpi_for,
     mpis_for,
     nps_of,
@@ -40,7 +41,7 @@ from runner.options import (
     target_options,
     wishes_of,
 )
-from runner.planning.plan import TIERS, comma_list
+from runner.planning.plan import TIERS, comma_list, must_be_one_of
 
 _DEFAULT = click.core.ParameterSource.DEFAULT
 
@@ -107,7 +108,12 @@ def _say_version(context: click.Context, option: click.Parameter, wanted: bool) 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_say_version, help="Say which.")
-@click.option("--build-dir", metavar="DIR", help="Folder for builds. Default: build/ here, or the cache if read-only.")
+@click.option(
+    "--build-dir",
+    metavar="DIR",
+    type=FOLDER,
+    help="Folder for builds. Default: build/ here, or the cache if read-only.",
+)
 def assay(build_dir: str | None) -> None:
     """Assay: does this MPI library do what MPI-5.0 says?
 
@@ -127,8 +133,12 @@ def assay(build_dir: str | None) -> None:
 @target_options
 @selection_options
 @run_options
-@click.option("--baseline", metavar="DIR", help="Folder of a run: only what did not fail there fails this one.")
-@click.option("--last-failed", metavar="DIR", help="Only the cases that did not go as expected in that run.")
+@click.option(
+    "--baseline", metavar="DIR", type=FOLDER, help="Folder of a run: only what did not fail there fails this one."
+)
+@click.option(
+    "--last-failed", metavar="DIR", type=FOLDER, help="Only the cases that did not go as expected in that run."
+)
 def run(out: str | None, baseline: str | None, last_failed: str | None, **given: Any) -> int:
     """Run the suite on one or more MPI libraries and report what it found.
 
@@ -156,7 +166,7 @@ def run(out: str | None, baseline: str | None, last_failed: str | None, **given:
 
 
 @assay.command()
-@click.argument("directories", metavar="[DIR]…", nargs=-1)
+@click.argument("directories", metavar="[DIR]…", type=FOLDER, nargs=-1)
 @target_options
 @selection_options
 @run_options
@@ -204,7 +214,41 @@ def ctest(out: str | None, cdash: str | None, **given: Any) -> int:
 
 
 @assay.command()
-@click.argument("directory", metavar="[DIR]", required=False)
+@click.argument("name", metavar="github|gitlab|reframe|spack")
+def pipeline(name: str) -> None:
+    """Print a file for another system, ready to be used: its comments say where it goes and what to change.
+
+    \b
+    github    a workflow that runs the suite, with annotations, a summary and the reports
+    gitlab    a job with JUnit and code quality reports
+    reframe   a check for ReFrame: each suite is a test
+    spack     a recipe
+    """
+    from runner.commands.pipeline import text
+
+    print(text(name), end="")
+
+
+@assay.command()
+@click.argument("shell", metavar="bash|zsh|fish")
+def completion(shell: str) -> None:
+    """Print what makes a shell complete the command line of assay.
+
+    \b
+    bash   eval "$(assay completion bash)"      in ~/.bashrc
+    zsh    eval "$(assay completion zsh)"       in ~/.zshrc
+    fish   assay completion fish | source       in ~/.config/fish/config.fish
+    """
+    from click.shell_completion import get_completion_class
+
+    must_be_one_of("shell", shell, ("bash", "zsh", "fish"))
+    kind = get_completion_class(shell)
+    assert kind is not None
+    print(kind(assay, {}, "assay", "_ASSAY_COMPLETE").source())
+
+
+@assay.command()
+@click.argument("directory", metavar="[DIR]", type=FOLDER, required=False)
 def resume(directory: str | None) -> int:
     """Go on with a run that was stopped: without DIR the newest in assay-out that has not finished."""
     from runner.commands.resume import resume as command
@@ -222,7 +266,9 @@ def known() -> None:
 @click.argument("names", metavar="[NAME]…", nargs=-1)
 @click.option("--mpi", multiple=True, metavar="SPEC", help="Libraries; default: those that are installed.")
 @click.option("--known", "files", multiple=True, metavar="FILE", help="Entries; default: known/*.toml.")
-@click.option("--evidence", metavar="DIR", help="Folder of a run: compare with what the suite found there, too.")
+@click.option(
+    "--evidence", metavar="DIR", type=FOLDER, help="Folder of a run: compare with what the suite found there, too."
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def check(names: Sequence[str], mpi: Sequence[str], files: Sequence[str], evidence: str | None, as_json: bool) -> int:
     """Run the reproducers of known failures: does each say BUG on exactly the libraries that its entries name?
@@ -251,7 +297,7 @@ def check(names: Sequence[str], mpi: Sequence[str], files: Sequence[str], eviden
 
 
 @known.command()
-@click.argument("directories", metavar="DIR…", nargs=-1, required=True)
+@click.argument("directories", metavar="DIR…", type=FOLDER, nargs=-1, required=True)
 @click.option("--known", "files", multiple=True, metavar="FILE", help="Entries; default: known/*.toml.")
 @click.option("--write", is_flag=True, help="Put `seen` into the entries that have none.")
 def propose(directories: Sequence[str], files: Sequence[str], write: bool) -> int:
@@ -304,7 +350,7 @@ def list_(what: str, chapter: Sequence[str], untested: bool, as_json: bool, **gi
 @click.option("--suite", multiple=True, metavar="LIST", help="Only the tests of these suites.")
 @click.option("--tier", default="smoke", metavar="|".join(TIERS), help="What is run first. Default: smoke.")
 @click.option("--seed", default=1, metavar="N", type=click.IntRange(0, 2**64 - 1), help="Default: 1.")
-@click.option("--out", metavar="DIR", help="Folder to keep what every run left. Default: nothing is kept.")
+@click.option("--out", metavar="DIR", type=FOLDER, help="Folder to keep what every run left. Default: nothing is kept.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def faults(out: str | None, as_json: bool, fault: str, odd: str | None, together: bool, **given: Any) -> int:
     """Plant faults under the MPI library and see whether the tests catch them."""
@@ -400,7 +446,9 @@ def harness(as_json: bool, **given: Any) -> int:
 )
 @click.option("--rounds", default=5, metavar="N", type=click.IntRange(1, 1000), help="Repetitions. Default: 5.")
 @click.option("--largest", default=4 << 20, metavar="BYTES", type=click.IntRange(8, 1 << 26), help="Default: 4 MiB.")
-@click.option("--out", default="assay-out/transports", metavar="DIR", help="Default: assay-out/transports.")
+@click.option(
+    "--out", default="assay-out/transports", metavar="DIR", type=FOLDER, help="Default: assay-out/transports."
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def transports(as_json: bool, out: str, **given: Any) -> int:
     """Measure latency and bandwidth over transports in turns: a table, and transports.html with plots."""
@@ -476,7 +524,7 @@ def _note(text: str) -> None:
 )
 @click.option("--known", multiple=True, metavar="FILE", help="More known differences than known/*.toml has.")
 @click.option("--no-known", is_flag=True, help="Take no difference for known.")
-@click.option("--out", default="assay-out/abi", metavar="DIR", help="Default: assay-out/abi.")
+@click.option("--out", default="assay-out/abi", metavar="DIR", type=FOLDER, help="Default: assay-out/abi.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def abi(
     mpi: Sequence[str], against: Sequence[str], known: Sequence[str], no_known: bool, out: str, as_json: bool
@@ -511,11 +559,13 @@ def abi(
 
 
 @assay.command()
-@click.argument("directories", metavar="DIR…", nargs=-1, required=True)
+@click.argument("directories", metavar="DIR…", type=FOLDER, nargs=-1, required=True)
 @click.option("--html", is_flag=True, help="Write report.html.")
 @click.option("--junit", is_flag=True, help="Write junit.xml.")
 @click.option("--tap", is_flag=True, help="Write results.tap.")
 @click.option("--markdown", is_flag=True, help="Write report.md.")
+@click.option("--github", is_flag=True, help="Write report.md, annotate, and add to the job's summary at GitHub.")
+@click.option("--gitlab", is_flag=True, help="Write gl-code-quality-report.json for GitLab.")
 def report(directories: Sequence[str], **wanted: bool) -> int:
     """Print what runs found and write their reports (report.html and junit.xml, unless some are named)."""
     from rich.console import Console
@@ -524,10 +574,18 @@ def report(directories: Sequence[str], **wanted: bool) -> int:
     from reports.html import write_html
     from reports.junit import write_junit
     from reports.markdown import write_markdown
+    from reports.pipelines import write_github, write_gitlab
     from reports.summary import print_summary
     from reports.tap import write_tap
 
-    writers = {"html": write_html, "junit": write_junit, "tap": write_tap, "markdown": write_markdown}
+    writers = {
+        "html": write_html,
+        "junit": write_junit,
+        "tap": write_tap,
+        "markdown": write_markdown,
+        "github": write_github,
+        "gitlab": write_gitlab,
+    }
     names = [name for name in writers if wanted[name]] or ["html", "junit"]
     for directory in directories:
         evidence = Evidence(_run_folder(directory))
@@ -538,8 +596,8 @@ def report(directories: Sequence[str], **wanted: bool) -> int:
 
 
 @assay.command()
-@click.argument("directories", metavar="DIR…", nargs=-1, required=True)
-@click.option("--out", required=True, metavar="DIR", help="Folder for the whole run.")
+@click.argument("directories", metavar="DIR…", type=FOLDER, nargs=-1, required=True)
+@click.option("--out", required=True, metavar="DIR", type=FOLDER, help="Folder for the whole run.")
 def merge(directories: Sequence[str], out: str) -> int:
     """Put the shards of a run together: one run, each case once, with all reports."""
     from runner.commands.merge import merge as command
@@ -548,8 +606,8 @@ def merge(directories: Sequence[str], out: str) -> int:
 
 
 @assay.command()
-@click.argument("old", metavar="OLD")
-@click.argument("new", metavar="NEW")
+@click.argument("old", metavar="OLD", type=FOLDER)
+@click.argument("new", metavar="NEW", type=FOLDER)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 @click.option("--markdown", "as_markdown", is_flag=True, help="Markdown, for a pull request.")
 def compare(old: str, new: str, as_json: bool, as_markdown: bool) -> int:
@@ -565,7 +623,7 @@ def compare(old: str, new: str, as_json: bool, as_markdown: bool) -> int:
 
 
 @assay.command()
-@click.argument("directory", metavar="[DIR]", default="assay-out/latest")
+@click.argument("directory", metavar="[DIR]", type=FOLDER, default="assay-out/latest")
 @click.option("--defect", type=click.IntRange(1), metavar="N", help="Only the N-th suspected defect. Default: all.")
 @click.option("--case", metavar="NAME", help="Only what this case of the run shows.")
 @click.option("--c", "program", is_flag=True, help="Write a C program that shows it, and try it here.")

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
 from runner.fields import FIELDS, of_group, parts_of
 from runner.model import Options, WrongUse
-from runner.planning.plan import ORDERS, TIERS, Selection, comma_list, globs, must_be_one_of
+from runner.planning.plan import ORDERS, SUITES, TIERS, Selection, comma_list, globs, must_be_one_of
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -28,6 +29,43 @@ AXES = {
 }
 
 
+class Folder(click.types.StringParamType):
+    """The name of a folder, which need not be there; shells complete it."""
+
+    name = "folder"
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        return [CompletionItem(incomplete, type="dir")]
+
+
+FOLDER = Folder()
+
+
+def _completed(names: Callable[[], Iterable[str]]) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+    """How shells complete the last word of a comma list of these."""
+
+    def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+        head, comma, last = incomplete.rpartition(",")
+        return [f"{head}{comma}{name}" for name in sorted(names()) if name.startswith(last)]
+
+    return complete
+
+
+def _suites() -> list[str]:
+    """The folders of suites/ that hold tests."""
+    return [path.name for path in SUITES.iterdir() if path.is_dir() and path.name != "common"]
+
+
+def _mpis() -> list[str]:
+    """SPECs that need no path."""
+    from runner.libraries import targets
+    from runner.libraries.native import NATIVE
+
+    about = {family: targets.known()[family] for family in targets.families()}
+    wheels = [f"{family}@{version}" for family in about for version in about[family]["tried"]]
+    return [*wheels, *(f"debian:{family}" for family in about if "debian" in about[family]), *NATIVE]
+
+
 def _with(options: Sequence[Callable[[Decorated], Decorated]], function: Decorated) -> Decorated:
     for option in reversed(options):  # as if they stood above it in this order
         function = option(function)
@@ -41,6 +79,7 @@ def target_options(function: Decorated) -> Decorated:
             "--mpi",
             multiple=True,
             metavar="SPEC",
+            shell_complete=_completed(_mpis),
             help="MPI library: mpich@V, openmpi@V, impi@V, debian:mpich, debian:openmpi, path:DIR, mpicc=FILE, "
             "abi:DIR; or ofi, ucx: libfabric, UCX without MPI. Comma list or repeated. Default: MPICH.",
         ),
@@ -53,10 +92,22 @@ def target_options(function: Decorated) -> Decorated:
 def selection_options(function: Decorated) -> Decorated:
     """Which cases. In every list `^name` excludes."""
     options = [
-        click.option("--tier", default="quick", metavar="|".join(TIERS), help="How many combinations. Default: quick."),
+        click.option(
+            "--tier",
+            default="quick",
+            metavar="|".join(TIERS),
+            shell_complete=_completed(lambda: TIERS),
+            help="How many combinations. Default: quick.",
+        ),
         click.option("--seed", default=1, metavar="N", type=click.IntRange(0, 2**64 - 1), help="Default: 1."),
         click.option("--profile", metavar="NAME", help="A set of tests and values, for example keller-2008."),
-        click.option("--suite", multiple=True, metavar="LIST", help="Suites: env, p2p, …"),
+        click.option(
+            "--suite",
+            multiple=True,
+            metavar="LIST",
+            shell_complete=_completed(_suites),
+            help="Suites: env, p2p, …",
+        ),
         *(
             click.option(f"--{axis}", f"axis_{axis}", multiple=True, metavar="LIST", help=f"Only these {what}.")
             for axis, what in AXES.items()
@@ -173,7 +224,10 @@ def run_options(function: Decorated) -> Decorated:
             "With --mpi ofi: libfabric's providers, with --mpi ucx: UCX's transports. Default: all.",
         ),
         click.option(
-            "--out", metavar="DIR", help="Folder for the results. Default: assay-out/<date>, and assay-out/latest."
+            "--out",
+            metavar="DIR",
+            type=FOLDER,
+            help="Folder for the results. Default: assay-out/<date>, and assay-out/latest.",
         ),
     ]
     return _with(options, function)

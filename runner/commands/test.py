@@ -380,7 +380,7 @@ def _last_line(log: IO[str]) -> str:
 
 
 def _python_sources() -> list[str]:
-    return [name for name in ("runner", "reports", "package", "tests") if (REPO / name).exists()]
+    return [name for name in ("runner", "reports", "package", "pipelines", "tests") if (REPO / name).exists()]
 
 
 def _sources(*endings: str) -> list[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from e2e_help import MPI, REPO, left_running
+from installed import Installed
 
 from runner.libraries import build, targets
 
@@ -37,6 +38,12 @@ def programs(library: targets.Library) -> Path:
     if given := os.environ.get("ASSAY_E2E_PROGRAMS"):
         return Path(given)
     return build.build(library, options={"ASSAY_TESTS": "ON"})
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    """The wheel of a release, installed. Tests that use it are in the group `package` of pytest-xdist."""
+    return Installed(tmp_path_factory.mktemp("package"))
 
 
 @pytest.fixture

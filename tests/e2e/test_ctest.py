@@ -15,12 +15,8 @@ from xml.etree import ElementTree
 
 import pytest
 from e2e_help import assay
+from installed import DEFAULT, RING, WRONG
 
-from runner.libraries import targets
-
-DEFAULT = str(targets.known()["default"])
-RING = "p2p.ring/mode=isend/receive=irecv/completion=wait/comm=world/type=int/count=17/placement=heap"
-WRONG = "env.get_elements/type=dup_type_mix_lb_ub/count=1"  # known to fail on MPICH 5.0.2
 TOO_FEW = "coll.overlapping_group?"  # needs 3 ranks
 TARGET = f"{DEFAULT}/np2"
 

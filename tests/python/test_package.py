@@ -67,6 +67,27 @@ def test_programs_of_the_package_are_taken_only_where_they_fit(tmp_path: Path) -
     assert not build.prebuilt(library(Path("/opt/mpi/bin/mpicc")), "release", ["assay-suite"], tmp_path)
 
 
+def test_the_recipe_for_spack_depends_on_what_pyproject_wants() -> None:
+    found: dict[str, str] = {}
+    versions: list[str] = []
+    globals_ = {
+        "PythonPackage": object,
+        "license": lambda name: None,
+        "variant": lambda *words, **more: None,
+        "version": versions.append,
+        "depends_on": lambda spec, type, when="": found.update([spec.partition("@")[::2]]),
+    }
+    source = (HOME / "pipelines" / "spack_package.py").read_text().replace("from spack.package import *", "")
+    exec(compile(source, "spack_package.py", "exec"), globals_)
+    project = PROJECT["project"]
+    assert versions == [project["version"]]
+    for text in (*project["dependencies"], *project["optional-dependencies"]["compare"]):
+        wanted = Requirement(text)
+        (least,) = wanted.specifier
+        assert found.pop(f"py-{wanted.name}") == f"{least.version}:", text
+    assert {name for name in found if name.startswith("py-")} == {"py-hatchling"}
+
+
 # ---- releases ----
 
 
