@@ -1,78 +1,15 @@
-// Wrappers of the I/O procedures. Each goes straight to PMPI when no fault is planted.
-#include "core/core.hpp"
+// Wrappers of the I/O procedures that access no data. Each goes straight to PMPI when no fault is planted.
+#include "core/files.hpp"
 
 #include <cstring>
-#include <fcntl.h>
-#include <map>
-#include <mutex>
+#include <filesystem>
 #include <string>
+#include <sys/stat.h>
 #include <unistd.h>
-#include <vector>
 
 using namespace assay_faults;
 
 namespace {
-
-enum class way { read, write };
-enum class pointer { none, individual, shared, ordered };
-enum class how { blocking, immediate, split };
-
-// One data access, as the caller asked for it or as it is done in the end.
-struct data_access {
-    way direction;
-    pointer position;
-    bool collective;
-    how kind;
-    MPI_File file;
-    MPI_Offset offset;
-    void* buffer;
-    int count;
-    MPI_Datatype type;
-};
-
-// What is known of an open file; handles are opaque.
-struct opened {
-    std::string path;
-    MPI_Offset hole = -1; // a byte that the view does not show
-    bool hints = false;   // somebody gave some
-    int infos = 0;        // calls of MPI_File_set_info
-    bool atomic = false;
-    std::vector<data_access> late = {}; // writes that are done at the end
-};
-std::mutex lock;
-std::map<MPI_File, opened> files;
-
-opened& known(MPI_File file) {
-    std::lock_guard const guard(lock);
-    return files[file]; // references into a map stay valid
-}
-
-int rank_of(MPI_File file, int& size) {
-    MPI_Group group = MPI_GROUP_NULL;
-    int rank = 0;
-    PMPI_File_get_group(file, &group);
-    PMPI_Group_rank(group, &rank);
-    PMPI_Group_size(group, &size);
-    PMPI_Group_free(&group);
-    return rank;
-}
-
-// None leaves before all have come.
-void wait_for_all(MPI_File file) {
-    MPI_Group group = MPI_GROUP_NULL;
-    MPI_Comm comm = MPI_COMM_NULL;
-    PMPI_File_get_group(file, &group);
-    PMPI_Comm_create_group(MPI_COMM_WORLD, group, 0, &comm);
-    PMPI_Barrier(comm);
-    PMPI_Comm_free(&comm);
-    PMPI_Group_free(&group);
-}
-
-void release(MPI_Datatype type) {
-    int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
-    PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-    if (combiner != MPI_COMBINER_NAMED) PMPI_Type_free(&type);
-}
 
 // Whether a binding with MPI_Count arguments made it (MPI-5.0 section 5.1.13).
 bool has_large_counts([[maybe_unused]] MPI_Datatype type) {
@@ -85,296 +22,46 @@ bool has_large_counts([[maybe_unused]] MPI_Datatype type) {
     return counts > 0;
 }
 
-// Etypes of the current view that hold `count` elements.
-MPI_Offset etypes(data_access const& a) {
-    MPI_Offset displacement = 0;
-    MPI_Datatype etype = MPI_BYTE, filetype = MPI_BYTE;
-    char representation[MPI_MAX_DATAREP_STRING + 1];
-    int whole = 0, one = 1;
-    PMPI_File_get_view(a.file, &displacement, &etype, &filetype, representation);
-    PMPI_Type_size(etype, &one);
-    PMPI_Type_size(a.type, &whole);
-    release(etype);
-    release(filetype);
-    return MPI_Offset{whole} * a.count / (one > 0 ? one : 1);
+// Whether all processes of the communicator give this path, letter by letter.
+bool same_on_all(MPI_Comm comm, char const* path) {
+    auto const own = static_cast<unsigned long>(std::hash<std::string>()(path));
+    unsigned long least = 0, most = 0;
+    PMPI_Allreduce(&own, &least, 1, MPI_UNSIGNED_LONG, MPI_MIN, comm);
+    PMPI_Allreduce(&own, &most, 1, MPI_UNSIGNED_LONG, MPI_MAX, comm);
+    return least == most;
 }
 
-char* first_byte(data_access const& a) {
-    MPI_Aint true_lb = 0, true_extent = 0;
-    PMPI_Type_get_true_extent(a.type, &true_lb, &true_extent);
-    return true_extent > 0 && a.count > 0 ? static_cast<char*>(a.buffer) + true_lb : nullptr;
-}
-char* behind_last_byte(data_access const& a) {
-    MPI_Aint true_lb = 0, true_extent = 0, lb = 0, extent = 0;
-    PMPI_Type_get_true_extent(a.type, &true_lb, &true_extent);
-    PMPI_Type_get_extent(a.type, &lb, &extent);
-    return a.count > 0 && extent > 0 ? static_cast<char*>(a.buffer) + (a.count - 1) * extent + true_lb + true_extent
-                                     : nullptr;
-}
-
-// As if `count` elements had been accessed.
-void set_count(MPI_Status* status, MPI_Datatype type, int count) {
-    int size = 0;
-    PMPI_Type_size(type, &size);
-    PMPI_Status_set_elements(status, MPI_BYTE, size * count);
+// Notes in the file's entry when its communicator is freed.
+void watch(MPI_Comm comm, opened& entry) {
+    static int keyval = MPI_KEYVAL_INVALID;
+    if (keyval == MPI_KEYVAL_INVALID)
+        PMPI_Comm_create_keyval(
+            MPI_COMM_NULL_COPY_FN,
+            [](MPI_Comm freed, int, void* value, void*) -> int {
+                auto& file = *static_cast<opened*>(value);
+                if (file.comm == freed) file.comm_freed = true;
+                return MPI_SUCCESS;
+            },
+            &keyval, nullptr);
+    PMPI_Comm_set_attr(comm, keyval, &entry);
 }
 
-// Changes what is done.
-void before(data_access& a) {
-    bool const writes = a.direction == way::write;
-    auto const shorten_if = [&](bool applies) {
-        if (applies && a.count > 0) --a.count;
-    };
-    switch (planted) {
-    case fault::io_write_short: return shorten_if(writes && a.kind == how::blocking && !a.collective);
-    case fault::io_write_all_short: return shorten_if(writes && a.kind == how::blocking && a.collective);
-    case fault::io_iwrite_short: return shorten_if(writes && a.kind == how::immediate);
-    case fault::io_iread_short: return shorten_if(!writes && a.kind == how::immediate);
-    case fault::io_split_write_short: return shorten_if(writes && a.kind == how::split);
-    case fault::io_split_read_short: return shorten_if(!writes && a.kind == how::split);
-    case fault::io_collective_rank_lost:
-        if (writes && a.collective && world_rank == 1) a.count = 0;
-        return;
-    case fault::io_offset_plus_one:
-        if (a.position == pointer::none && a.count > 0) ++a.offset;
-        return;
-    case fault::io_hints_harm: return shorten_if(writes && known(a.file).hints);
-    default: return;
-    }
-}
-
-// Changes what was done. `a` is what the caller asked for; `status` is nullptr where there is none yet.
-void after(data_access const& a, MPI_Status* status) {
-    bool const writes = a.direction == way::write;
-    switch (planted) {
-    case fault::io_read_first_byte:
-        if (char* first = writes || a.kind != how::blocking ? nullptr : first_byte(a)) spoil(first);
-        return;
-    case fault::io_read_past_end:
-        if (char* end = writes || a.kind != how::blocking ? nullptr : behind_last_byte(a)) spoil(end);
-        return;
-    case fault::io_write_spoils_buffer:
-        if (char* first = writes && a.kind == how::blocking ? first_byte(a) : nullptr) spoil(first);
-        return;
-    case fault::io_status_count:
-        if (status != nullptr) PMPI_Status_set_elements(status, MPI_BYTE, bytes_of(status) + 1);
-        return;
-    case fault::io_status_of_request: // of all that was asked for, whatever there was
-        if (status != nullptr) set_count(status, a.type, a.count);
-        return;
-    case fault::io_status_cancelled:
-        if (status != nullptr) PMPI_Status_set_cancelled(status, 1);
-        return;
-    case fault::io_pointer_stays:
-        if (a.position == pointer::individual) PMPI_File_seek(a.file, -etypes(a), MPI_SEEK_CUR);
-        return;
-    case fault::io_explicit_moves_pointer:
-        if (a.position == pointer::none && a.count > 0) PMPI_File_seek(a.file, 1, MPI_SEEK_CUR);
-        return;
-    default: return;
-    }
-}
-
-bool write_was_refused = false;
-
-// What comes of a write that failed.
-int refused(data_access const& a, MPI_Status* status, int code) {
-    if (a.direction == way::read) return code;
-    switch (planted) {
-    case fault::io_refused_hangs:
-        for (;;) pause();
-    case fault::io_refused_short:
-        if (status != nullptr) set_count(status, a.type, a.count / 2);
-        return MPI_SUCCESS;
-    case fault::io_refused_silent:
-        if (status != nullptr) set_count(status, a.type, a.count);
-        return MPI_SUCCESS;
-    case fault::io_refused_lasts: write_was_refused = true; return code;
-    default: return code;
-    }
-}
-
-template <class Call> int with_status(data_access a, MPI_Status* given, Call call) {
-    if (idle()) return call(a, given);
-    MPI_Status own{};
-    MPI_Status* const status = given == MPI_STATUS_IGNORE ? &own : given;
-    auto const asked = a;
-    if (planted == fault::io_writes_late && a.direction == way::write && a.position == pointer::none && !a.collective) {
-        set_count(status, a.type, a.count);
-        PMPI_Status_set_cancelled(status, 0);
-        known(a.file).late.push_back(a);
-        return MPI_SUCCESS;
-    }
-    if (planted == fault::io_atomic_torn && a.direction == way::write && known(a.file).atomic && world_rank == 1 &&
-        a.position == pointer::none && a.count > 1) { // the first element is missing
-        MPI_Aint lb = 0, extent = 0;
-        PMPI_Type_get_extent(a.type, &lb, &extent);
-        a.buffer = static_cast<char*>(a.buffer) + extent;
-        data_access one = a;
-        one.count = 1;
-        a.offset += etypes(one);
-        --a.count;
-        int const code = call(a, status);
-        set_count(status, a.type, asked.count);
-        return code;
-    }
-    if (planted == fault::io_read_shared_same && a.position == pointer::shared && a.direction == way::read)
-        return PMPI_File_read_at(a.file, 0, a.buffer, a.count, a.type, status);
-    if (planted == fault::io_write_shared_same && a.position == pointer::shared && a.direction == way::write)
-        return PMPI_File_write_at(a.file, 0, a.buffer, a.count, a.type, status);
-    if (planted == fault::io_ordered_backwards && a.position == pointer::ordered && a.kind == how::blocking) {
-        int size = 1;
-        int const rank = rank_of(a.file, size);
-        // The last rank comes first. The pointer is moved by an ordered access of the same size.
-        MPI_Offset at = 0;
-        int amode = 0;
-        PMPI_File_get_amode(a.file, &amode);
-        if ((amode & MPI_MODE_SEQUENTIAL) != 0) return call(a, status);
-        PMPI_File_get_position_shared(a.file, &at);
-        wait_for_all(a.file); // before the first of them moves it
-        auto const each = etypes(a);
-        PMPI_File_seek_shared(a.file, at + each * size, MPI_SEEK_SET);
-        auto const there = at + each * (size - 1 - rank);
-        return a.direction == way::write ? PMPI_File_write_at_all(a.file, there, a.buffer, a.count, a.type, status)
-                                         : PMPI_File_read_at_all(a.file, there, a.buffer, a.count, a.type, status);
-    }
-    before(a);
-    int const code = call(a, status);
-    if (code != MPI_SUCCESS) return refused(asked, status, code);
-    // Faults that shorten an access keep silent about it.
-    if (a.count != asked.count) set_count(status, a.type, asked.count);
-    after(asked, status);
-    return code;
-}
-
-template <class Call> int without_status(data_access a, Call call) {
-    if (idle()) return call(a);
-    auto const asked = a;
-    before(a);
-    int const code = call(a);
-    after(asked, nullptr);
-    return code == MPI_SUCCESS ? code : refused(asked, nullptr, code);
-}
-
-// Where the view begins, in bytes.
-MPI_Offset displacement_of(MPI_File file) {
-    MPI_Offset displacement = 0;
-    MPI_Datatype types[2];
-    char representation[MPI_MAX_DATAREP_STRING];
-    PMPI_File_get_view(file, &displacement, &types[0], &types[1], representation);
-    for (auto& type : types) {
-        int integers = 0, addresses = 0, old = 0, combiner = MPI_COMBINER_NAMED;
-        PMPI_Type_get_envelope(type, &integers, &addresses, &old, &combiner);
-        if (combiner != MPI_COMBINER_NAMED) PMPI_Type_free(&type);
-    }
-    return displacement;
+// As `call` would do it, or not.
+template <class Call> int register_datarep(char const* name, Call call) {
+    if (planted == fault::io_register_waits) PMPI_Barrier(MPI_COMM_WORLD);
+    if (planted == fault::io_register_short_names && std::strlen(name) > 32) return MPI_ERR_ARG;
+    if (planted != fault::io_register_silent && planted != fault::io_register_twice) return call();
+    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+    PMPI_File_get_errhandler(MPI_FILE_NULL, &handler);
+    PMPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);
+    int const code = call();
+    PMPI_File_set_errhandler(MPI_FILE_NULL, handler);
+    return planted == fault::io_register_twice ? MPI_SUCCESS : code;
 }
 
 } // namespace
 
 extern "C" {
-
-// The 28 data access routines differ in a few words.
-#define A_READ void*
-#define A_WRITE void const*
-#define BUFFER_OF(direction) A_##direction
-#define WAY_READ way::read
-#define WAY_WRITE way::write
-
-#define AT(name, direction, all)                                                                                       \
-    int MPI_File_##name(MPI_File file, MPI_Offset offset, BUFFER_OF(direction) buffer, int count, MPI_Datatype type,   \
-                        MPI_Status* status) {                                                                          \
-        return with_status({WAY_##direction, pointer::none, all, how::blocking, file, offset,                          \
-                            const_cast<void*>(buffer), count, type},                                                   \
-                           status, [](data_access const& a, MPI_Status* s) {                                           \
-                               return PMPI_File_##name(a.file, a.offset, a.buffer, a.count, a.type, s);                \
-                           });                                                                                         \
-    }
-#define BY_POINTER(name, direction, which, all)                                                                        \
-    int MPI_File_##name(MPI_File file, BUFFER_OF(direction) buffer, int count, MPI_Datatype type,                      \
-                        MPI_Status* status) {                                                                          \
-        return with_status(                                                                                            \
-            {WAY_##direction, pointer::which, all, how::blocking, file, 0, const_cast<void*>(buffer), count, type},    \
-            status, [](data_access const& a, MPI_Status* s) {                                                          \
-                return PMPI_File_##name(a.file, a.buffer, a.count, a.type, s);                                         \
-            });                                                                                                        \
-    }
-#define REQUEST_AT(name, direction, all)                                                                               \
-    int MPI_File_##name(MPI_File file, MPI_Offset offset, BUFFER_OF(direction) buffer, int count, MPI_Datatype type,   \
-                        MPI_Request* request) {                                                                        \
-        return without_status({WAY_##direction, pointer::none, all, how::immediate, file, offset,                      \
-                               const_cast<void*>(buffer), count, type},                                                \
-                              [request](data_access const& a) {                                                        \
-                                  return PMPI_File_##name(a.file, a.offset, a.buffer, a.count, a.type, request);       \
-                              });                                                                                      \
-    }
-#define REQUEST_BY_POINTER(name, direction, which, all)                                                                \
-    int MPI_File_##name(MPI_File file, BUFFER_OF(direction) buffer, int count, MPI_Datatype type,                      \
-                        MPI_Request* request) {                                                                        \
-        return without_status(                                                                                         \
-            {WAY_##direction, pointer::which, all, how::immediate, file, 0, const_cast<void*>(buffer), count, type},   \
-            [request](data_access const& a) { return PMPI_File_##name(a.file, a.buffer, a.count, a.type, request); }); \
-    }
-#define BEGIN_AT(name, direction)                                                                                      \
-    int MPI_File_##name(MPI_File file, MPI_Offset offset, BUFFER_OF(direction) buffer, int count, MPI_Datatype type) { \
-        return without_status(                                                                                         \
-            {WAY_##direction, pointer::none, true, how::split, file, offset, const_cast<void*>(buffer), count, type},  \
-            [](data_access const& a) { return PMPI_File_##name(a.file, a.offset, a.buffer, a.count, a.type); });       \
-    }
-#define BEGIN_BY_POINTER(name, direction, which)                                                                       \
-    int MPI_File_##name(MPI_File file, BUFFER_OF(direction) buffer, int count, MPI_Datatype type) {                    \
-        return without_status(                                                                                         \
-            {WAY_##direction, pointer::which, true, how::split, file, 0, const_cast<void*>(buffer), count, type},      \
-            [](data_access const& a) { return PMPI_File_##name(a.file, a.buffer, a.count, a.type); });                 \
-    }
-AT(read_at, READ, false)
-AT(write_at, WRITE, false)
-AT(read_at_all, READ, true)
-AT(write_at_all, WRITE, true)
-BY_POINTER(read, READ, individual, false)
-BY_POINTER(write, WRITE, individual, false)
-BY_POINTER(read_all, READ, individual, true)
-BY_POINTER(write_all, WRITE, individual, true)
-BY_POINTER(read_shared, READ, shared, false)
-BY_POINTER(write_shared, WRITE, shared, false)
-BY_POINTER(read_ordered, READ, ordered, true)
-BY_POINTER(write_ordered, WRITE, ordered, true)
-REQUEST_AT(iread_at, READ, false)
-REQUEST_AT(iwrite_at, WRITE, false)
-REQUEST_AT(iread_at_all, READ, true)
-REQUEST_AT(iwrite_at_all, WRITE, true)
-REQUEST_BY_POINTER(iread, READ, individual, false)
-REQUEST_BY_POINTER(iwrite, WRITE, individual, false)
-REQUEST_BY_POINTER(iread_all, READ, individual, true)
-REQUEST_BY_POINTER(iwrite_all, WRITE, individual, true)
-REQUEST_BY_POINTER(iread_shared, READ, shared, false)
-REQUEST_BY_POINTER(iwrite_shared, WRITE, shared, false)
-BEGIN_AT(read_at_all_begin, READ)
-BEGIN_AT(write_at_all_begin, WRITE)
-BEGIN_BY_POINTER(read_all_begin, READ, individual)
-BEGIN_BY_POINTER(write_all_begin, WRITE, individual)
-BEGIN_BY_POINTER(read_ordered_begin, READ, ordered)
-BEGIN_BY_POINTER(write_ordered_begin, WRITE, ordered)
-
-#define END(name, direction)                                                                                           \
-    int MPI_File_##name(MPI_File file, BUFFER_OF(direction) buffer, MPI_Status* status) {                              \
-        int const code = PMPI_File_##name(file, buffer, status);                                                       \
-        if (planted == fault::io_status_cancelled && status != MPI_STATUS_IGNORE)                                      \
-            PMPI_Status_set_cancelled(status, 1);                                                                      \
-        if (planted == fault::io_refused_silent && WAY_##direction == way::write) return MPI_SUCCESS;                  \
-        return code;                                                                                                   \
-    }
-END(read_at_all_end, READ)
-END(write_at_all_end, WRITE)
-END(read_all_end, READ)
-END(write_all_end, WRITE)
-END(read_ordered_end, READ)
-END(write_ordered_end, WRITE)
-
-int MPI_File_sync(MPI_File file) {
-    int const code = PMPI_File_sync(file);
-    return write_was_refused ? MPI_ERR_OTHER : code;
-}
 
 // ---- Files
 
@@ -383,18 +70,34 @@ int MPI_File_open(MPI_Comm comm, char const* path, int amode, MPI_Info info, MPI
     if (planted == fault::io_append_ignored) amode &= ~MPI_MODE_APPEND;
     if (planted == fault::io_delete_on_close_ignored) amode &= ~MPI_MODE_DELETE_ON_CLOSE;
     if (planted == fault::io_excl_ignored) amode &= ~MPI_MODE_EXCL;
+    if (planted == fault::io_write_only_ignored && (amode & MPI_MODE_WRONLY) != 0)
+        amode = (amode & ~MPI_MODE_WRONLY) | MPI_MODE_RDWR;
+    if (planted == fault::io_read_only_ignored && amode == MPI_MODE_RDONLY) amode = MPI_MODE_RDWR;
+    if (planted == fault::io_missing_created && (amode & MPI_MODE_RDONLY) == 0) amode |= MPI_MODE_CREATE;
+    if (planted == fault::io_names_compared && !same_on_all(comm, path)) return MPI_ERR_NOT_SAME;
+    char named[MPI_MAX_INFO_VAL + 1] = "";
+    int flag = 0;
+    if (planted == fault::io_info_filename_used && info != MPI_INFO_NULL)
+        PMPI_Info_get(info, "filename", MPI_MAX_INFO_VAL, named, &flag);
+    if (flag != 0) path = named;
     bool const was_there = access(path, F_OK) == 0;
     int const code = PMPI_File_open(comm, path, amode, info, file);
     // MPICH returns MPI_SUCCESS after an error handler of the user.
-    if (code != MPI_SUCCESS && planted == fault::io_open_silent) {
+    if (code != MPI_SUCCESS && (planted == fault::io_open_silent ||
+                                (planted == fault::io_folder_opened && std::filesystem::is_directory(path)))) {
         *file = MPI_FILE_NULL;
         return MPI_SUCCESS;
     }
     if (code != MPI_SUCCESS || *file == MPI_FILE_NULL)
         return planted == fault::io_open_error_class ? MPI_ERR_OTHER : code;
     auto& entry = known(*file);
-    entry = opened{path};
+    entry = opened{};
+    entry.path = path;
+    entry.amode = amode;
+    entry.comm = comm;
+    PMPI_Comm_size(comm, &entry.processes);
     entry.hints = info != MPI_INFO_NULL;
+    if (planted == fault::io_needs_communicator) watch(comm, entry);
     if (planted == fault::io_open_truncates && was_there && (amode & MPI_MODE_RDWR) != 0) PMPI_File_set_size(*file, 0);
     if (planted == fault::io_sequential_refused && (amode & MPI_MODE_SEQUENTIAL) != 0) {
         PMPI_File_close(file);
@@ -409,26 +112,21 @@ int MPI_File_close(MPI_File* file) {
     auto const handle = *file;
     for (auto const& a : entry.late) {
         MPI_Status status;
-        PMPI_File_write_at(a.file, a.offset, a.buffer, a.count, a.type, &status);
+        PMPI_File_write_at(a.file, a.offset, a.buffer, static_cast<int>(a.count), a.type, &status);
     }
     int size = 0;
     int const rank = rank_of(handle, size);
     int const code = PMPI_File_close(file);
-    auto const scribble = [&](MPI_Offset at) {
-        int const fd = rank == 0 ? ::open(entry.path.c_str(), O_WRONLY) : -1;
-        char const byte = 0x11;
-        if (fd >= 0) {
-            (void)!pwrite(fd, &byte, 1, at);
-            close(fd);
-        }
-    };
-    if (planted == fault::io_header_overwritten && entry.hole >= 0) scribble(3);
-    if (planted == fault::io_hole_overwritten && entry.hole > 0) scribble(entry.hole);
+    known(handle).open = false;
+    if (planted == fault::io_header_overwritten && entry.hole >= 0 && rank == 0) scribble(entry.path, 3);
+    if (planted == fault::io_hole_overwritten && entry.hole > 0 && rank == 0) scribble(entry.path, entry.hole);
     if (planted == fault::io_close_keeps_handle) *file = handle;
     return code;
 }
 
 int MPI_File_delete(char const* path, MPI_Info info) {
+    if (planted == fault::io_delete_ignored && access(path, F_OK) == 0) return MPI_SUCCESS;
+    if (planted == fault::io_delete_open_class && is_open(path)) return MPI_ERR_IO;
     int const code = PMPI_File_delete(path, info);
     return planted == fault::io_delete_silent ? MPI_SUCCESS : code;
 }
@@ -462,6 +160,11 @@ int MPI_File_set_size(MPI_File file, MPI_Offset size) {
 int MPI_File_preallocate(MPI_File file, MPI_Offset size) {
     if (planted == fault::io_preallocate_ignored) return MPI_SUCCESS;
     if (planted == fault::io_preallocate_shortens) return PMPI_File_set_size(file, size);
+    if (planted == fault::io_preallocate_sparse) {
+        MPI_Offset now = 0;
+        PMPI_File_get_size(file, &now);
+        return now < size ? PMPI_File_set_size(file, size) : MPI_SUCCESS;
+    }
     return PMPI_File_preallocate(file, size);
 }
 
@@ -472,6 +175,7 @@ int MPI_File_set_view(MPI_File file, MPI_Offset displacement, MPI_Datatype etype
     if (idle()) return PMPI_File_set_view(file, displacement, etype, filetype, representation, info);
     auto& entry = known(file);
     entry.hints |= info != MPI_INFO_NULL;
+    if (++entry.views == 3 && planted == fault::io_third_view_ignored) return MPI_SUCCESS;
     MPI_Aint lb = 0, etype_extent = 0, extent = 0;
     int etype_size = 0, size = 0;
     PMPI_Type_get_extent(etype, &lb, &etype_extent);
@@ -481,6 +185,9 @@ int MPI_File_set_view(MPI_File file, MPI_Offset displacement, MPI_Datatype etype
     // A filetype of etypes 0, 2 and 3 of 5 has a hole at etype 1; 0: none is known, but there is a displacement.
     if (displacement >= 4)
         entry.hole = size == 3 * etype_size && extent == 5 * etype_extent ? displacement + etype_extent : 0;
+    entry.holes = size < extent;
+    entry.representation = representation;
+    if (planted == fault::io_view_repeated_refused && extent < size) return MPI_ERR_ARG;
     if (planted == fault::io_view_displacement && displacement > 0) --displacement;
     if (planted == fault::io_view_filetype || (planted == fault::io_view_large_count && has_large_counts(filetype)))
         filetype = etype;
@@ -497,9 +204,16 @@ int MPI_File_get_view(MPI_File file, MPI_Offset* displacement, MPI_Datatype* ety
     int const code = PMPI_File_get_view(file, displacement, etype, filetype, representation);
     if (planted == fault::io_get_view_displacement) ++*displacement;
     if (planted == fault::io_get_view_representation) std::memcpy(representation, "internal", sizeof "internal");
+    if (planted == fault::io_get_view_native && std::strcmp(representation, "external32") == 0)
+        std::memcpy(representation, "native", sizeof "native");
     if (planted == fault::io_get_view_filetype) {
         release(*filetype);
         *filetype = MPI_INT;
+    }
+    if (planted == fault::io_get_view_uncommitted) {
+        MPI_Datatype const given = *filetype;
+        PMPI_Type_contiguous(1, given, filetype);
+        release(given);
     }
     return code;
 }
@@ -527,6 +241,15 @@ int MPI_File_seek(MPI_File file, MPI_Offset offset, int whence) {
     }
     if (planted == fault::io_seek_current_ignored && whence == MPI_SEEK_CUR) return MPI_SUCCESS;
     int const code = PMPI_File_seek(file, offset, whence);
+    if (planted == fault::io_one_pointer)
+        for (auto const other : others_open(file)) PMPI_File_seek(other, offset, whence);
+    if (planted == fault::io_seek_grows && whence == MPI_SEEK_SET) {
+        auto const& path = known(file).path;
+        struct stat now {};
+        MPI_Offset at = 0;
+        PMPI_File_get_byte_offset(file, offset, &at);
+        if (stat(path.c_str(), &now) == 0 && now.st_size < at) (void)!truncate(path.c_str(), at);
+    }
     if (planted == fault::file_error_told_self_too && whence != MPI_SEEK_SET && whence != MPI_SEEK_CUR &&
         whence != MPI_SEEK_END)
         PMPI_Comm_call_errhandler(MPI_COMM_SELF, MPI_ERR_ARG);
@@ -548,8 +271,33 @@ int MPI_File_get_byte_offset(MPI_File file, MPI_Offset offset, MPI_Offset* displ
 int MPI_File_get_type_extent(MPI_File file, MPI_Datatype type, MPI_Aint* extent) {
     int const code = PMPI_File_get_type_extent(file, type, extent);
     if (planted == fault::io_type_extent_wrong) ++*extent;
+    if (planted == fault::io_type_extent_differs && world_rank == 1) ++*extent;
+    if (planted == fault::io_external32_lengths && known(file).representation == "external32") ++*extent;
+    if (planted == fault::io_internal_extent && known(file).representation == "internal" && displacement_of(file) > 0)
+        ++*extent;
     return code;
 }
+
+#if MPI_VERSION >= 4
+int MPI_File_get_type_extent_c(MPI_File file, MPI_Datatype type, MPI_Count* extent) {
+    int const code = PMPI_File_get_type_extent_c(file, type, extent);
+    if (planted == fault::io_type_extent_c_wrong) ++*extent;
+    return code;
+}
+#endif
+
+// ---- Representations
+
+int MPI_Register_datarep(char const* name, MPI_Datarep_conversion_function* read,
+                         MPI_Datarep_conversion_function* write, MPI_Datarep_extent_function* extent, void* state) {
+    return register_datarep(name, [&] { return PMPI_Register_datarep(name, read, write, extent, state); });
+}
+#if MPI_VERSION >= 4
+int MPI_Register_datarep_c(char const* name, MPI_Datarep_conversion_function_c* read,
+                           MPI_Datarep_conversion_function_c* write, MPI_Datarep_extent_function* extent, void* state) {
+    return register_datarep(name, [&] { return PMPI_Register_datarep_c(name, read, write, extent, state); });
+}
+#endif
 
 // ---- Consistency and hints
 
@@ -557,6 +305,14 @@ int MPI_File_set_atomicity(MPI_File file, int flag) {
     if (planted == fault::io_atomicity_ignored) return MPI_SUCCESS;
     if (!idle()) known(file).atomic = flag != 0;
     return PMPI_File_set_atomicity(file, flag);
+}
+
+int MPI_File_get_atomicity(MPI_File file, int* flag) {
+    int const code = PMPI_File_get_atomicity(file, flag);
+    if (planted == fault::io_atomicity_of_path)
+        for (auto const other : others_open(file))
+            if (known(other).atomic) *flag = 1;
+    return code;
 }
 
 int MPI_File_set_info(MPI_File file, MPI_Info info) {
@@ -574,6 +330,11 @@ int MPI_File_get_info(MPI_File file, MPI_Info* info) {
         return MPI_SUCCESS;
     }
     int const code = PMPI_File_get_info(file, info);
+    if (planted == fault::io_info_filename_wrong) PMPI_Info_set(*info, "filename", "assay");
+    if (planted == fault::io_info_grows) {
+        static memory<int> calls;
+        PMPI_Info_set(*info, ("assay_call_" + std::to_string(++*calls)).c_str(), "1");
+    }
     if (planted == fault::io_info_changes_others)
         PMPI_Info_set(*info, "assay_default", std::to_string(known(file).infos).c_str());
     return code;

@@ -332,17 +332,19 @@ open_file::open_file(test_run& mpi, MPI_Comm comm, std::string const& path, int 
     if (!mpi.ok(MPI_File_open(comm, path.c_str(), amode, info, &handle_))) handle_ = MPI_FILE_NULL;
 }
 
-void open_file::set(view const& v, char const* representation, MPI_Info info) {
+bool open_file::set(view const& v, char const* representation, MPI_Info info) {
     auto const make = [this](definition const& d) {
         auto type = d.make();
         if (!d.is_predefined) mpi_.ok(MPI_Type_commit(&type));
         return type;
     };
     auto etype = make(v.etype), filetype = make(v.filetype);
-    mpi_.ok(MPI_File_set_view(handle_, static_cast<MPI_Offset>(v.displacement), etype, filetype, representation, info));
+    bool const done = mpi_.ok(
+        MPI_File_set_view(handle_, static_cast<MPI_Offset>(v.displacement), etype, filetype, representation, info));
     // Section 14.6.7: both may be freed at once.
     if (!v.etype.is_predefined) mpi_.ok(MPI_Type_free(&etype));
     if (!v.filetype.is_predefined) mpi_.ok(MPI_Type_free(&filetype));
+    return done;
 }
 
 void open_file::expect_position(std::size_t etypes, std::source_location where) {

@@ -119,8 +119,8 @@ public:
 
     operator MPI_File() const { return handle_; }
     bool opened() const { return handle_ != MPI_FILE_NULL; }
-    // MPI_File_set_view, also of the default one when `always`.
-    void set(view const& v, char const* representation = "native", MPI_Info info = MPI_INFO_NULL);
+    // MPI_File_set_view. Returns whether it succeeded.
+    bool set(view const& v, char const* representation = "native", MPI_Info info = MPI_INFO_NULL);
     void expect_position(std::size_t etypes, std::source_location where = std::source_location::current());
     void expect_shared_position(std::size_t etypes, std::source_location where = std::source_location::current());
     void close();

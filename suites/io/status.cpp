@@ -1,7 +1,5 @@
 // What a data access says of itself: at the end of the file, and whether it was cancelled (MPI-5.0 section 14.4.1.4).
-#include "suites/io/access.hpp"
-
-#include <algorithm>
+#include "suites/io/numbers.hpp"
 
 using namespace assay;
 using namespace assay::io;
@@ -33,14 +31,8 @@ ASSAY_TEST(io, end_of_file, requirements{"io.status.end_of_file", "io.read.data"
     running_access running(mpi, call, file);
     running.begin(offset, in, mpi.count);
     mpi.expect(running.end()).count(there(mpi.rank));
-    auto const extent = static_cast<std::size_t>(mpi.map.extent()), got = there(mpi.rank);
-    if (got < mpi.elements) {
-        auto* const rest = static_cast<unsigned char*>(in.address()) + mpi.map.true_lb() + got * extent;
-        auto* const end = rest + (mpi.elements - got - 1) * extent + mpi.map.true_extent();
-        mpi.check("io.read.rest", std::all_of(rest, end, [](auto byte) { return byte == poison_byte; }), finding::data,
-                  "the buffer was changed after the data that the file had");
-        std::fill(rest, end, poison_byte);
-    }
+    auto const got = there(mpi.rank);
+    set_rest_aside(mpi, in, got);
     in.expect(key(mpi.rank), got, "of the file, which ends after it");
     file.close();
     scratch.expect(content);

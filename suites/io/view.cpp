@@ -71,3 +71,31 @@ ASSAY_TEST(io, get_view, requirements{"io.get_view", "io.view.resets_pointers", 
     out.expect_unchanged();
     scratch.expect(all.in(start));
 }
+
+namespace {
+axis<char const*> const representations("datarep", {{{"native", "native"}, "native"},
+                                                    {{"internal", "internal"}, "internal"},
+                                                    {{"external32", "external32"}, "external32"}});
+} // namespace
+
+ASSAY_TEST(io, get_datarep, requirements{"io.get_view"}, over(axis_use{&representations}, communicators::few_intra()),
+           thread_safe{}) {
+    scratch_file scratch(mpi);
+    std::vector<unsigned char> const content(100, poison_byte);
+    scratch.make(&content);
+    open_file file(mpi, scratch.path(), MPI_MODE_RDWR);
+    if (!file.opened() || !file.set({header, predefined("int"), predefined("int"), false}, mpi.at(representations)))
+        return;
+    MPI_Offset displacement = -7;
+    given_type etype, filetype;
+    char representation[MPI_MAX_DATAREP_STRING + 1] = "";
+    mpi.ok(MPI_File_get_view(file, &displacement, &etype.handle, &filetype.handle, representation));
+    mpi.check(displacement == static_cast<MPI_Offset>(header) && std::string(representation) == mpi.at(representations),
+              finding::value,
+              fmt::format("MPI_File_get_view gives displacement {} and representation \"{}\", expected {} and \"{}\"",
+                          displacement, representation, header, mpi.at(representations)));
+    etype.release(mpi);
+    filetype.release(mpi);
+    file.close();
+    meet(mpi);
+}
