@@ -3,6 +3,7 @@
 #include "core/windows.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <unistd.h>
 
 using namespace assay_faults;
@@ -52,6 +53,7 @@ bool assay_faults::epoch_loses(MPI_Win win, int rank) {
     if (is(fault::fence_noprecede_opens_nothing)) return (facts.opened_by & MPI_MODE_NOPRECEDE) != 0;
     if (is(fault::fence_noput_opens_nothing)) return (facts.opened_by & MPI_MODE_NOPUT) != 0;
     if (is(fault::fence_does_not_open)) return facts.fenced && facts.epochs > 0 && !facts.passive();
+    if (is(fault::other_group_loses)) return facts.other_targets;
     if (is(fault::third_epoch_lost)) return facts.epochs % 3 == 2;
     if (is(fault::second_lock_lost)) return facts.locked.size() > 1 && facts.locked.front() != rank;
     if (is(fault::lock_all_nocheck_lost)) return facts.locked_all && (facts.all_assertion & MPI_MODE_NOCHECK) != 0;
@@ -84,6 +86,23 @@ int MPI_Win_post(MPI_Group group, int assertion, MPI_Win win) {
         if (size == 0) return MPI_ERR_GROUP;
     }
     return PMPI_Win_post(group, assertion, win);
+}
+
+int MPI_Win_start(MPI_Group group, int assertion, MPI_Win win) {
+    if (is(fault::other_group_loses)) {
+        auto& facts = known(win);
+        int size = 0;
+        PMPI_Group_size(group, &size);
+        std::vector<int> theirs(static_cast<std::size_t>(size)), targets(theirs.size());
+        std::iota(theirs.begin(), theirs.end(), 0);
+        MPI_Group all = MPI_GROUP_NULL;
+        PMPI_Win_get_group(win, &all);
+        PMPI_Group_translate_ranks(group, size, theirs.data(), all, targets.data());
+        PMPI_Group_free(&all);
+        facts.other_targets = !facts.targets.empty() && facts.targets != targets;
+        facts.targets = targets;
+    }
+    return PMPI_Win_start(group, assertion, win);
 }
 
 int MPI_Win_wait(MPI_Win win) {

@@ -31,6 +31,8 @@ struct window {
     int epochs = 0;    // fences that ended accesses
     int opened_by = 0; // assertions of the last fence
     bool fenced = false;
+    std::vector<int> targets;   // of the last MPI_Win_start
+    bool other_targets = false; // than of the one before
     bool passive() const { return locked_all || !locked.empty(); }
 };
 std::map<MPI_Win, window>& windows();

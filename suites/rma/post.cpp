@@ -118,9 +118,16 @@ ASSAY_TEST(rma, posted_to_all, requirements{"rma.post.local", "rma.wait.all", "r
     }
 }
 
-// In epoch d each rank accesses the d-th neighbour to the right: other groups each time, and nobody meets outside of them.
+namespace {
+axis<bool> const meetings("between", {{{"barrier", "all meet after each epoch"}, true},
+                                      {{"nothing", "nobody waits for the others, of two"}, false}});
+} // namespace
+
+// In epoch d each rank accesses the d-th neighbour to the right: other groups each time. Where more than two ranks do not meet, posts
+// come before their epoch: rma.other_post has that without chance.
 ASSAY_TEST(rma, changing_groups, requirements{"rma.post.groups", "rma.epochs.one_to_one"},
-           over(axis_use{&flavors()}, communicators::of({"world", "self", "reversed"}))) {
+           over(axis_use{&meetings}, axis_use{&flavors()}, communicators::of({"world", "self", "reversed"})),
+           where(meetings, [](job const& j, bool meet) { return meet || j.np == 2; })) {
     int_window win(mpi, mpi.at(flavors()), 1, int_window::use::active, -1);
     if (!win.made()) return;
     for (int epoch = 0; epoch < 2 * mpi.size + 2; ++epoch) {
@@ -134,6 +141,36 @@ ASSAY_TEST(rma, changing_groups, requirements{"rma.post.groups", "rma.epochs.one
         mpi.ok(MPI_Win_complete(win));
         mpi.ok(MPI_Win_wait(win));
         expect_ints(mpi, win.loaded(), {100 * epoch + from}, "the window of an epoch");
+        if (mpi.at(meetings)) barrier(mpi);
+    }
+}
+
+// Rank 0 accesses rank 1, which posts late, and then rank 2, which has posted already.
+ASSAY_TEST(rma, other_post, requirements{"rma.start.after_post", "rma.epochs.one_to_one"},
+           over(axis_use{&flavors()}, communicators::of({"world", "reversed"})),
+           note{"a post of another process, for a later epoch, opens nothing"}) {
+    if (mpi.size < 3) mpi.unsupported("needs at least 3 ranks");
+    int_window win(mpi, mpi.at(flavors()), 1, int_window::use::active, -1);
+    if (!win.made()) return;
+    if (mpi.rank == 0) {
+        hear(mpi, 2);
+        for (int target : {1, 2}) {
+            some_ranks const targets(mpi, win, {target});
+            int const out = 400 + target;
+            mpi.ok(MPI_Win_start(targets, 0, win));
+            mpi.ok(MPI_Put(&out, 1, MPI_INT, target, win.at(target), 1, MPI_INT, win));
+            mpi.ok(MPI_Win_complete(win));
+        }
+    } else if (mpi.rank <= 2) {
+        some_ranks const origins(mpi, win, {0});
+        if (mpi.rank == 1) {
+            usleep(50000);
+            win.memory()[0] = -2; // a put that came already would be lost
+        }
+        mpi.ok(MPI_Win_post(origins, 0, win));
+        if (mpi.rank == 2) tell(mpi, 0);
+        mpi.ok(MPI_Win_wait(win));
+        expect_ints(mpi, win.loaded(), {400 + mpi.rank}, "the window after MPI_Win_wait");
     }
 }
 
@@ -216,13 +253,14 @@ ASSAY_TEST(rma, complete_first, requirements{"rma.progress.complete"},
 }
 
 // Figure 32: each puts into the window of the other, whatever the amount.
-ASSAY_TEST(rma, symmetric, requirements{"rma.progress.symmetric"},
+ASSAY_TEST(rma, symmetric, requirements{"rma.progress.symmetric", "rma.epochs.one_to_one"},
            over(axis_use{&flavors()}, axis_use{&lengths}, communicators::of({"world", "self", "reversed"}))) {
     int const partner = mpi.rank % 2 == 1 ? mpi.rank - 1 : mpi.rank + 1 < mpi.size ? mpi.rank + 1 : mpi.rank;
     int_window win(mpi, mpi.at(flavors()), mpi.at(lengths), int_window::use::active, -1);
     if (!win.made()) return;
     some_ranks const both(mpi, win, {partner});
-    for (int round = 1; round <= 2; ++round) {
+    for (int round = 1; round <= 4; ++round) {
+        if (mpi.rank % 2 == round % 2) usleep(300); // the other gets ahead
         std::vector<int> const out(win.size(), 100 * round + mpi.rank);
         mpi.ok(MPI_Win_post(both, 0, win));
         mpi.ok(MPI_Win_start(both, 0, win));
