@@ -1,9 +1,9 @@
-/* Intel MPI: a collective read of several processes, none of which finds anything, reports what was asked for.
+/* Intel MPI, MPICH: a collective read of several processes, none of which finds anything, reports what was asked for.
  *
- * build: mpicc intel_file_read_all_beyond.c -o beyond     run: mpiexec -n 2 ./beyond
+ * build: mpicc file_read_all_beyond.c -o beyond     run: mpiexec -n 2 ./beyond
  * MPI-5.0 section 14.4.1.4: a read that reaches the end of the file returns the amount of data accessed.
  * expected: MPI_Get_count gives 0 in an empty file.
- * observed: 10.
+ * observed: 10 (Intel MPI 2021.19, MPICH 4.0.3).
  */
 // run: np=2 timeout=20
 #include <mpi.h>
