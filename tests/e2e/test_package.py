@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -67,3 +69,24 @@ def test_pip_install_of_the_tree_works(tmp_path: Path) -> None:
     assert made.name.endswith(
         "-py3-none-any.whl"
     )  # no programs: this needs no compiler, and a run builds what it needs
+
+
+def test_the_last_stage_of_the_container_installs_a_command_that_works(installed: Installed, tmp_path: Path) -> None:
+    """Its commands, in folders of this machine; Debian's packages are there already."""
+    text = (REPO / "package" / "Containerfile").read_text().rpartition("\nFROM ")[2]
+    wheel, home = tmp_path / "wheel", tmp_path / "assay"
+    wheel.mkdir()
+    for path in (installed.wheel, REPO / "requirements.lock"):
+        shutil.copy(path, wheel)
+    commands = [line.removeprefix("RUN ") for line in text.splitlines() if line.startswith("RUN ")]
+    assert len(commands) == 3 and commands[0].startswith("apt-get update && ")
+    for command in commands[1:]:
+        here = command.replace("/wheel/", f"{wheel}/").replace("/opt/assay", str(home)).replace("--no-cache-dir", "")
+        here = here.replace("[compare]", "")
+        subprocess.run(["sh", "-c", here], check=True)
+    said = subprocess.run([str(home / "bin" / "assay"), "--version"], capture_output=True, text=True, check=True).stdout
+    assert said.split()[1] in installed.wheel.name
+    # Left out above, since it takes long: what makes two runs comparable.
+    with zipfile.ZipFile(installed.wheel) as archive:
+        (metadata,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+        assert "Provides-Extra: compare\n" in archive.read(metadata).decode()
