@@ -22,7 +22,7 @@ from runner.home import HOME
         (["known"], "", ["check", "propose"]),
         (["run"], "--timeout", ["--timeout-scale"]),
         (["run", "--tier"], "s", ["smoke", "standard"]),
-        (["run", "--suite"], "p2p,to", ["p2p,topology"]),
+        (["run", "--suite"], "p2p,topo", ["p2p,topology"]),
         (["run", "--suite"], "comm", ["comm"]),  # not suites/common, which holds no tests
         (["run", "--mpi"], "debian:", ["debian:mpich", "debian:openmpi"]),
     ],
