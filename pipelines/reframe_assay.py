@@ -17,7 +17,7 @@ from reframe.core.builtins import parameter, performance_function, run_after, sa
 LINE = r"^assay: (?P<pass>\d+) pass (?P<fail>\d+) fail (?P<crash>\d+) crash (?P<timeout>\d+) timeout (?P<lost>\d+) lost"
 SUITES = (
     *("abi", "coll", "comm", "datatype", "dynamic", "env", "errors", "external", "info", "io", "p2p", "rma", "threads"),
-    "topology",
+    *("tool", "topology"),
 )
 
 

@@ -16,6 +16,7 @@ from packaging.requirements import Requirement
 
 from runner.home import HOME, INSTALLED, PROGRAM
 from runner.libraries import build, targets
+from runner.libraries.native import NATIVE
 
 PROJECT = tomllib.loads((HOME / "pyproject.toml").read_text())
 
@@ -65,6 +66,13 @@ def test_programs_of_the_package_are_taken_only_where_they_fit(tmp_path: Path) -
     assert not build.prebuilt(abi, "release", [], tmp_path)
     assert not build.prebuilt(abi, "asan", ["assay-suite"], tmp_path)
     assert not build.prebuilt(library(Path("/opt/mpi/bin/mpicc")), "release", ["assay-suite"], tmp_path)
+
+
+def test_the_check_for_reframe_names_every_suite() -> None:
+    text = (HOME / "pipelines" / "reframe_assay.py").read_text()
+    (listed,) = re.findall(r"^SUITES = \((.*?)^\)$", text, re.MULTILINE | re.DOTALL)
+    there = {path.name for path in (HOME / "suites").iterdir() if path.is_dir()} - {"common", *NATIVE}
+    assert set(re.findall(r'"(\w+)"', listed)) == there, "change SUITES in pipelines/reframe_assay.py"
 
 
 def test_the_recipe_for_spack_depends_on_what_pyproject_wants() -> None:
