@@ -17,13 +17,13 @@ struct values {
     MPI_Datatype (*type)();
     std::size_t length;    // of one in the file
     bytes native, in_file; // the same values
-    char const* rests_on;
+    requirement rests_on;
     std::size_t number() const { return in_file.size() / length; }
 };
 
 // Integers of `length` bytes in two's complement, the most significant byte first.
 template <class T>
-values integers(MPI_Datatype (*type)(), std::size_t length, char const* rests_on, std::vector<T> all) {
+values integers(MPI_Datatype (*type)(), std::size_t length, requirement rests_on, std::vector<T> all) {
     values made{type, length, {}, {}, rests_on};
     made.native.resize(all.size() * sizeof(T));
     std::memcpy(made.native.data(), all.data(), made.native.size());
@@ -63,8 +63,8 @@ values quadruple(MPI_Datatype (*type)()) {
 }
 
 #define TYPE(name) [] { return name; }
-char const *const whole = "io.external32.integers", *const text = "io.external32.characters",
-                  *const raw = "io.external32.unconverted";
+requirement const whole = "io.external32.integers", text = "io.external32.characters",
+                  raw = "io.external32.unconverted";
 template <class T> std::vector<T> numbers() {
     if constexpr (std::is_signed_v<T>) return {T(1), T(-2), T(0), T(0x12), T(-128), T(127)};
     else return {T(1), T(2), T(0), T(0x12), T(250), T(255)};
@@ -293,7 +293,8 @@ ASSAY_TEST(io, external32_derived, requirements{"io.external32.items", "io.exter
     for (int r = 0; r < mpi.size; ++r) expected.place(begin_of(r), in_file, r);
     scratch_file scratch(mpi);
     scratch.make(writing ? &start : &expected.bytes);
-    auto const rest = mpi.resting_on(derived ? "io.external32.items" : "io.external32.scaled");
+    auto const rest =
+        mpi.resting_on(derived ? requirement("io.external32.items") : requirement("io.external32.scaled"));
     {
         open_file file(mpi, scratch.path(), MPI_MODE_RDWR);
         if (file.opened() && mpi.ok(MPI_File_set_view(file, static_cast<MPI_Offset>(begin_of(mpi.rank)), etype,
