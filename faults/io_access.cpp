@@ -25,7 +25,7 @@ char* first_byte(data_access const& a) {
     PMPI_Type_get_true_extent(a.type, &true_lb, &true_extent);
     return true_extent > 0 && a.count > 0 ? static_cast<char*>(a.buffer) + true_lb : nullptr;
 }
-char* behind_last_byte(data_access const& a) {
+char* after_last_byte(data_access const& a) {
     MPI_Aint true_lb = 0, true_extent = 0, lb = 0, extent = 0;
     PMPI_Type_get_true_extent(a.type, &true_lb, &true_extent);
     PMPI_Type_get_extent(a.type, &lb, &extent);
@@ -116,7 +116,7 @@ void after(data_access const& a, MPI_Status* status) {
         if (char* first = writes || a.kind != how::blocking ? nullptr : first_byte(a)) spoil(first);
         return;
     case fault::io_read_past_end:
-        if (char* end = writes || a.kind != how::blocking ? nullptr : behind_last_byte(a)) spoil(end);
+        if (char* end = writes || a.kind != how::blocking ? nullptr : after_last_byte(a)) spoil(end);
         return;
     case fault::io_write_spoils_buffer:
         if (char* first = writes && a.kind == how::blocking ? first_byte(a) : nullptr) spoil(first);

@@ -155,9 +155,7 @@ ASSAY_TEST(io, freed_communicator, requirements{"io.free.comm"},
         if (!writing) content.expect(data, offset, mpi.elements);
     }
     auto expected = starts_with(content.content());
-    for (int r = 0; r < mpi.size && writing; ++r)
-        expected.place(content.in_file(), static_cast<std::size_t>(r) * mpi.elements, mpi.map, key_of_piece(mpi, r),
-                       mpi.elements, r);
+    if (writing) place_pieces(mpi, expected, content.in_file());
     scratch.expect(expected);
 }
 
@@ -205,9 +203,7 @@ ASSAY_TEST(io, one_by_one, requirements{"io.noncollective.alone"},
         meet(mpi); // files are closed together
     }
     auto expected = starts_with(content.content());
-    for (int r = 0; r < mpi.size && call.way == direction::write; ++r)
-        expected.place(content.in_file(), static_cast<std::size_t>(r) * mpi.elements, mpi.map, key_of_piece(mpi, r),
-                       mpi.elements, r);
+    if (call.way == direction::write) place_pieces(mpi, expected, content.in_file());
     scratch.expect(expected);
 }
 
@@ -228,8 +224,6 @@ ASSAY_TEST(
     access_own_piece(mpi, call, content, file, [&] { pass_on(mpi); });
     file.close();
     auto expected = starts_with(content.content());
-    for (int r = 0; r < mpi.size && call.way == direction::write; ++r)
-        expected.place(content.in_file(), static_cast<std::size_t>(r) * mpi.elements, mpi.map, key_of_piece(mpi, r),
-                       mpi.elements, r);
+    if (call.way == direction::write) place_pieces(mpi, expected, content.in_file());
     scratch.expect(expected);
 }

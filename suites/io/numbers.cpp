@@ -24,6 +24,12 @@ void numbers::expect(buffer& found, std::size_t first, std::size_t n, std::sourc
 
 std::uint64_t key_of_piece(test_run const& mpi, int rank, int serial) { return mpi.key(0, rank, 0, rank, serial); }
 
+void place_pieces(test_run const& mpi, image& in, view const& v, std::size_t from, int serial) {
+    for (int r = 0; r < mpi.size; ++r)
+        in.place(v, from + static_cast<std::size_t>(r) * mpi.elements, mpi.map, key_of_piece(mpi, r, serial),
+                 mpi.elements, r);
+}
+
 void set_rest_aside(test_run& mpi, buffer& read, std::size_t got) {
     if (got >= mpi.elements) return;
     auto const extent = static_cast<std::size_t>(mpi.map.extent());

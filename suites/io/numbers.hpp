@@ -28,6 +28,8 @@ private:
 
 // What each rank writes in such a test: the message of rank r and serial s, at an offset of the view.
 std::uint64_t key_of_piece(test_run const& mpi, int rank, int serial = 0);
+// Places these messages of all ranks in a file, one after the other from offset `from` of the view on, in etypes.
+void place_pieces(test_run const& mpi, image& in, view const& v, std::size_t from = 0, int serial = 0);
 // After a read that got `got` elements of the case's count: what lies after them in the buffer shall be as it was (the standard does
 // not say so: io.read.rest), and is poison again.
 void set_rest_aside(test_run& mpi, buffer& read, std::size_t got);

@@ -41,8 +41,7 @@ ASSAY_TEST(
     auto const v = make_view(mpi, mpi.at(views()), 0);
     auto const own = static_cast<std::size_t>(mpi.rank) * mpi.elements;
     auto const pieces = [&](image in) {
-        for (int r = 0; r < mpi.size; ++r)
-            in.place(v, static_cast<std::size_t>(r) * mpi.elements, mpi.map, key_of_piece(mpi, r), mpi.elements, r);
+        place_pieces(mpi, in, v);
         return in;
     };
     image const start(pieces(image()).bytes.size() + 5, false);

@@ -7,10 +7,10 @@ using namespace assay;
 using namespace assay::io;
 
 namespace {
-enum class repeats { twice, in_turns, behind };
+enum class repeats { twice, in_turns, after };
 axis<repeats> const filetypes("filetype", {{{"twice", "etypes 0, 0, 1"}, repeats::twice},
                                            {{"in_turns", "etypes 0, 1, 1, 2, 2, 3"}, repeats::in_turns},
-                                           {{"behind", "etypes 0 to 3 and 3 to 6, of 9"}, repeats::behind}});
+                                           {{"after", "etypes 0 to 3 and 3 to 6, of 9"}, repeats::after}});
 
 // Which etype each etype of the filetype is, and its extent in etypes.
 std::pair<std::vector<int>, int> shape(repeats how) {

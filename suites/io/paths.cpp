@@ -35,9 +35,7 @@ ASSAY_TEST(io, names, requirements{"io.open.names"}, over(communicators::few_int
         mpi.expect(status).count(mpi.elements);
     }
     auto expected = starts_with(content.content());
-    for (int r = 0; r < mpi.size; ++r)
-        expected.place(content.in_file(), static_cast<std::size_t>(r) * mpi.elements, mpi.map, key_of_piece(mpi, r),
-                       mpi.elements, r);
+    place_pieces(mpi, expected, content.in_file());
     scratch.expect(expected);
 }
 
@@ -95,9 +93,7 @@ ASSAY_TEST(io, session_file, requirements{"io.open.session"},
     }
     mpi.ok(MPI_Session_finalize(&session));
     auto expected = starts_with(content.content());
-    for (int r = 0; r < mpi.size; ++r)
-        expected.place(content.in_file(), static_cast<std::size_t>(r) * mpi.elements, mpi.map, key_of_piece(mpi, r),
-                       mpi.elements, r);
+    place_pieces(mpi, expected, content.in_file());
     scratch.expect(expected);
 }
 

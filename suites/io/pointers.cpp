@@ -155,9 +155,7 @@ ASSAY_TEST(io, pointer_beyond,
     mpi.expect(status).count(mpi.elements);
     file.close();
     image expected = starts_with(rest_of_it.content());
-    for (int r = 0; r < mpi.size; ++r)
-        expected.place(content.in_file(), far + static_cast<std::size_t>(r) * mpi.elements, mpi.map,
-                       key_of_piece(mpi, r), mpi.elements, r);
+    place_pieces(mpi, expected, content.in_file(), far);
     scratch.expect(expected);
 }
 

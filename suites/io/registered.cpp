@@ -269,9 +269,7 @@ ASSAY_TEST(io, registered_null, requirements{"io.register.null"},
         mpi.expect(running.end()).count(mpi.elements);
         if (!writing) content.expect(data, own, mpi.elements);
     }
-    for (int r = 0; r < mpi.size && writing; ++r)
-        expected.place(content.in_file(), static_cast<std::size_t>(r) * mpi.elements, mpi.map, key_of_piece(mpi, r),
-                       mpi.elements, r);
+    if (writing) place_pieces(mpi, expected, content.in_file());
     scratch.expect(expected);
 }
 

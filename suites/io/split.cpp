@@ -15,12 +15,6 @@ axis<synchronism> const
                         {{"nonblocking", "MPI_File_iwrite_at and MPI_File_iread_at"}, synchronism::nonblocking}});
 axis<bool> const ends("ends", {{{"in_order", "the access that was begun first is ended first"}, false},
                                {{"backwards", "the access that was begun last is ended first"}, true}});
-
-void place_pieces(test_run const& mpi, image& in, view const& v, std::size_t from, int serial) {
-    for (int r = 0; r < mpi.size; ++r)
-        in.place(v, from + static_cast<std::size_t>(r) * mpi.elements, mpi.map, key_of_piece(mpi, r, serial),
-                 mpi.elements, r);
-}
 } // namespace
 
 ASSAY_TEST(io, split_between, requirements{"io.split.noncollective_between", "io.split_collective"},
