@@ -1,6 +1,7 @@
 // Info hints of communicators (MPI-5.0 section 7.4.4). A library may ignore any of them; what it says it uses it has to say
 // right, and whoever keeps to an assertion must get the same results as without it.
 #include "suites/comm/comm.hpp"
+#include "suites/common/info.hpp"
 
 #include <cstring>
 #include <fmt/format.h>
@@ -37,18 +38,6 @@ axis<giving> const
                    {{"dup_with_info", "MPI_Comm_dup_with_info"}, giving::dup_with_info},
                    {{"idup_with_info", "MPI_Comm_idup_with_info", needs_procedures({"MPI_Comm_idup_with_info"})},
                     giving::idup_with_info}});
-
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-// The value of a key, in the form that every version of MPI has; without one: not there.
-std::optional<std::string> value_of(test_run& mpi, MPI_Info info, char const* key) {
-    std::string value(MPI_MAX_INFO_VAL + 1, '\0');
-    int flag = 0;
-    mpi.ok(MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value.data(), &flag));
-    if (flag == 0) return {};
-    return std::string(value.c_str());
-}
-#pragma GCC diagnostic pop
 
 // A communicator with the hint. The info object may be freed as soon as the call is back.
 MPI_Comm with_hint(test_run& mpi, hint const& given, giving how) {

@@ -1,4 +1,5 @@
 // Info objects (MPI-5.0 chapter 10): sets of keys with values, whatever the library makes of them.
+#include "suites/common/info.hpp"
 #include "suites/comm/comm.hpp"
 
 #include <algorithm>
@@ -116,23 +117,6 @@ void expect_absent(test_run& mpi, reader how, MPI_Info info, std::string const& 
                    std::source_location where = std::source_location::current()) {
     mpi.check(!read(mpi, how, info, key, "xxxx", where).found, finding::info,
               fmt::format("the key \"{}\" is found, but it is not there", key), where);
-}
-
-// All keys, by number.
-std::vector<std::string> keys_of(test_run& mpi, MPI_Info info) {
-    int count = -7;
-    mpi.ok(MPI_Info_get_nkeys(info, &count));
-    std::vector<std::string> keys;
-    for (int i = 0; i < count; ++i) {
-        std::string room(MPI_MAX_INFO_KEY + 64, static_cast<char>(poison_byte));
-        if (!mpi.ok(MPI_Info_get_nthkey(info, i, room.data()))) break;
-        auto const end = room.find('\0');
-        if (!mpi.check(end < static_cast<std::size_t>(MPI_MAX_INFO_KEY), finding::info,
-                       fmt::format("key {} does not end in time", i)))
-            break;
-        keys.push_back(room.substr(0, end));
-    }
-    return keys;
 }
 
 void expect_content(test_run& mpi, reader how, MPI_Info info, pairs const& expected, std::string const& whose) {

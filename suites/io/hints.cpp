@@ -1,5 +1,6 @@
 // The info object of a file (MPI-5.0 sections 14.2.8 and 14.2.8.1): whose it is, the reserved key filename, and hints that only some
 // processes give.
+#include "suites/common/info.hpp"
 #include "suites/io/numbers.hpp"
 
 #include <fmt/format.h>
@@ -13,15 +14,8 @@ using hints = std::map<std::string, std::string>;
 
 hints in(test_run& mpi, MPI_Info info) {
     hints found;
-    int keys = 0;
-    mpi.ok(MPI_Info_get_nkeys(info, &keys));
-    for (int i = 0; i < keys; ++i) {
-        char key[MPI_MAX_INFO_KEY + 1] = "", value[MPI_MAX_INFO_VAL + 1] = "";
-        int there = 0;
-        mpi.ok(MPI_Info_get_nthkey(info, i, key));
-        mpi.ok(MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &there));
-        if (there != 0) found[key] = value;
-    }
+    for (auto const& key : keys_of(mpi, info))
+        if (auto const value = value_of(mpi, info, key.c_str())) found[key] = *value;
     return found;
 }
 
@@ -149,8 +143,6 @@ ASSAY_TEST(io, info_of_some, requirements{"io.info.varies", "io.info.harmless"},
         mpi.ok(MPI_File_write_at_all(file, static_cast<MPI_Offset>(own), out, mpi.count, mpi.type, &status));
         mpi.expect(status).count(mpi.elements);
     }
-    for (int r = 0; r < mpi.size; ++r)
-        expected.place(content.in_file(), static_cast<std::size_t>(r) * mpi.elements, mpi.map, key_of_piece(mpi, r),
-                       mpi.elements, r);
+    place_pieces(mpi, expected, content.in_file());
     scratch.expect(expected);
 }

@@ -1,4 +1,5 @@
 // Keller: "IO w/ Info" — hints may be ignored, yet must not change what is written and read (MPI-5.0 section 14.2.8).
+#include "suites/common/info.hpp"
 #include "suites/io/access.hpp"
 
 #include <fmt/format.h>
@@ -47,15 +48,10 @@ hints hints_of(test_run& mpi, MPI_File file) {
     mpi.ok(MPI_File_get_info(file, &info));
     if (!mpi.check(info != MPI_INFO_NULL, finding::info, "MPI_File_get_info must give an info object, if an empty one"))
         return found;
-    int keys = 0;
-    mpi.ok(MPI_Info_get_nkeys(info, &keys));
-    for (int i = 0; i < keys; ++i) {
-        char key[MPI_MAX_INFO_KEY + 1] = "", value[MPI_MAX_INFO_VAL + 1] = "";
-        int there = 0;
-        mpi.ok(MPI_Info_get_nthkey(info, i, key));
-        mpi.ok(MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &there));
-        if (mpi.check(there != 0, finding::info, fmt::format("the info object has no value of its own key {}", key)))
-            found[key] = value;
+    for (auto const& key : keys_of(mpi, info)) {
+        auto const value = value_of(mpi, info, key.c_str());
+        mpi.check(value.has_value(), finding::info, fmt::format("the info object has no value of its own key {}", key));
+        if (value) found[key] = *value;
     }
     mpi.ok(MPI_Info_free(&info));
     return found;

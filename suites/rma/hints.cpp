@@ -1,5 +1,6 @@
 // Info hints of windows (MPI-5.0 sections 12.2.1, 12.2.7 and 12.7.2). A library may ignore any of them; what it says it uses it
 // has to say right, and whoever keeps to a hint must get the same results as without it.
+#include "suites/common/info.hpp"
 #include "suites/rma/int_window.hpp"
 
 #include <algorithm>
@@ -39,18 +40,6 @@ axis<hint> const hints_given(
 enum class giving { create, set_info };
 axis<giving> const givings("by", {{{"create", "the call that makes the window"}, giving::create},
                                   {{"set_info", "MPI_Win_set_info"}, giving::set_info}});
-
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-// The value of a key, in the form that every version of MPI has; without one: not there.
-std::optional<std::string> value_of(test_run& mpi, MPI_Info info, char const* key) {
-    std::string value(MPI_MAX_INFO_VAL + 1, '\0');
-    int flag = 0;
-    mpi.ok(MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value.data(), &flag));
-    if (flag == 0) return {};
-    return std::string(value.c_str());
-}
-#pragma GCC diagnostic pop
 
 std::optional<std::string> hint_of(test_run& mpi, MPI_Win win, char const* key) {
     MPI_Info used = MPI_INFO_NULL;
