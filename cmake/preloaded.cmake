@@ -1,8 +1,9 @@
-# assay_preloaded(TARGET [SOURCES]): a library of all *.cpp of the current folder and its core/, and of SOURCES, that is loaded before
-# any MPI library and stands in front of its procedures.
+# assay_preloaded(TARGET [FOLDERS]): a library of all *.cpp of the current folder, its core/ and FOLDERS, that is loaded before any MPI
+# library and stands in front of its procedures.
 function(assay_preloaded target)
-  file(GLOB sources CONFIGURE_DEPENDS *.cpp core/*.cpp)
-  add_library(${target} SHARED ${sources} ${ARGN})
+  list(TRANSFORM ARGN APPEND /*.cpp)
+  file(GLOB sources CONFIGURE_DEPENDS *.cpp core/*.cpp ${ARGN})
+  add_library(${target} SHARED ${sources})
   target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR} ${CMAKE_SOURCE_DIR})
   target_link_libraries(${target} PRIVATE MPI::MPI_C)
   # Lazy binding: a library may lack procedures of newer versions of MPI that the shim stands in front of.

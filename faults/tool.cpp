@@ -1,4 +1,4 @@
-// The tools interface. Most of its faults are those of a model (preload/tool_model.hpp), which answers in place of the MPI library
+// The tools interface. Most of its faults are those of a model (preload/tool_model/), which answers in place of the MPI library
 // while one of them is planted.
 #include "core/tool.hpp"
 #include "core/coll.hpp"
@@ -16,23 +16,12 @@ using namespace assay_faults;
 namespace {
 
 memory<bool> closed;    // once, since it was opened last
-memory<int> asked;      // how often a procedure that changes its mind was called
 memory<bool> too_often; // MPI_T_finalize has been called once too often
 memory<int> handles_freed;
 std::map<MPI_T_pvar_handle, int> classes; // of handles of performance variables
 std::map<MPI_T_pvar_handle, MPI_T_pvar_session> homes;
 
-bool second_time() { return ++*asked % 2 == 0; }
 bool on_rank_1() { return world_rank == 1; }
-int fewer(fault one, int n) { return is(one) && ++*asked > 1 && n > 0 ? n - 1 : n; }
-
-template <class T> void set(T* to, T value) {
-    if (to != nullptr) *to = value;
-}
-void set(char* text, int* length, std::string const& to) {
-    if (text != nullptr && length != nullptr && *length > static_cast<int>(to.size()))
-        std::memcpy(text, to.c_str(), to.size() + 1);
-}
 
 std::string name_of_cvar(int index) {
     char name[256] = "";
@@ -56,6 +45,7 @@ template <class Procedure> Procedure next(Procedure, char const* name) {
 
 } // namespace
 
+memory<int> assay_faults::asked;
 bool assay_faults::modelled() { return planted >= fault::tool_model && planted <= fault::tool_event_elsewhere; }
 
 extern "C" {

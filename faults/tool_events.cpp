@@ -15,19 +15,7 @@ using namespace assay_faults;
 
 namespace {
 
-memory<int> asked; // how often a procedure that changes its mind was called
-
-bool second_time() { return ++*asked % 2 == 0; }
-int fewer(fault one, int n) { return is(one) && ++*asked > 1 && n > 0 ? n - 1 : n; }
-template <class T> void set(T* to, T value) {
-    if (to != nullptr) *to = value;
-}
-void set(char* text, int* length, std::string const& to) {
-    if (text != nullptr && length != nullptr && *length > static_cast<int>(to.size()))
-        std::memcpy(text, to.c_str(), to.size() + 1);
-}
-
-// What a program has registered. The model is told of a callback of ours instead, so that what it says to the program can
+// What a program has registered. The model gets a callback of ours instead, so that what it says to the program can
 // be wrong.
 struct callback {
     MPI_T_event_cb_function* function;

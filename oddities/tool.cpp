@@ -1,6 +1,6 @@
-// The tools interface is answered by a model that has everything (preload/tool_model.hpp).
+// The tools interface is answered by a model that has everything (preload/tool_model/).
 #include "layers.hpp"
-#include "preload/tool_model.hpp"
+#include "preload/tool_model/tool_model.hpp"
 
 using namespace assay_oddities;
 
