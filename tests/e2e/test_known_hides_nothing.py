@@ -10,7 +10,7 @@ from e2e_help import MPI
 
 from reports.known import Matcher
 from reports.signature import signatures
-from runner.model import ENDS, FAILED, Verdict
+from runner.model import ENDS, FAILED, Target, Verdict
 from runner.planting import catalogue
 from runner.planting.session import Request, Session
 from runner.planting.together import entry, parts
@@ -26,12 +26,17 @@ def _order(name: str) -> bytes:
     return hashlib.sha256(name.encode()).digest()
 
 
+def _known(session: Session, target: Target) -> Matcher:
+    """The known failures of a target."""
+    return Matcher(one for one in session.known.entries if one.fits(target))
+
+
 def _pairs(session: Session) -> list[tuple[str, str]]:
     """Faults and cases that may show them, and that known failures cover without ending their job each time. Cases that
     are jobs of their own cannot share a launch.
     """
     target = session.target(2, None)
-    known = Matcher(one for one in session.known.entries if one.fits(target))
+    known = _known(session, target)
     covered = []
     for case in session.cases("quick", 2):
         entries = [] if session.alone(case) else known.matching(case)
@@ -72,7 +77,7 @@ def test_a_planted_fault_is_new_where_a_failure_is_known(tmp_path: Path) -> None
 
     unknown = [(case, seen(fault, case, False)) for fault, case in pairs if judged(fault, case, False) in FAILED]
     assert not unknown
-    known = Matcher(one for one in session.known.entries if one.fits(target))
+    known = _known(session, target)
     showing: dict[str, str] = {}  # by fault, the first case in which it is seen
     for fault, case in pairs:
         failed = verdicts[fault, case, True].status in FAILED

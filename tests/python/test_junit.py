@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections import Counter, defaultdict
 from pathlib import Path
 
 import junitparser
-import pytest
 from lxml import etree
-from sample_run import write_sample
 
 from reports.evidence import Evidence
 from reports.junit import OUTCOME, TEXTS, write_junit
@@ -20,18 +17,6 @@ GOLDEN = Path(__file__).parent / "golden"
 SCHEMA = etree.XMLSchema(etree.parse(Path(__file__).parent / "schemas" / "junit-10.xsd"))
 LARGEST = 10_000_000  # bytes that GitLab, Azure and others take without complaint
 TARGET = "mpich@5.0.2/np4"
-
-
-@pytest.fixture
-def small(tmp_path: Path) -> Path:
-    return Path(shutil.copytree(GOLDEN / "small", tmp_path / "small"))
-
-
-@pytest.fixture(scope="module")
-def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("sample")
-    write_sample(out, 5_000)
-    return out
 
 
 def valid(out: Path) -> etree._ElementTree:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from pathlib import Path
 
 import pytest
@@ -15,13 +14,7 @@ from reports.defects import defects
 from reports.evidence import Evidence
 from reports.pipelines import ANNOTATIONS, SEVERITY, write_github, write_gitlab
 
-SMALL = Path(__file__).parent / "golden" / "small"
 TARGET = "mpich@5.0.2/np4"
-
-
-@pytest.fixture
-def small(tmp_path: Path) -> Path:
-    return Path(shutil.copytree(SMALL, tmp_path / "small"))
 
 
 def add(out: Path, **record: object) -> None:

@@ -35,18 +35,6 @@ GOLDEN = Path(__file__).parent / "golden"
 HOSTILE = '</script><img src=x onerror="window.hacked=1">{{ 7*7 }}\x1b[31m\x00'
 
 
-@pytest.fixture
-def small(tmp_path: Path) -> Path:
-    return Path(shutil.copytree(GOLDEN / "small", tmp_path / "small"))
-
-
-@pytest.fixture(scope="module")
-def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("sample")
-    write_sample(out, 5_000)
-    return out
-
-
 def summary(out: Path) -> str:
     console = Console(file=io.StringIO(), width=100, no_color=True)
     print_summary(Evidence(out), console)
