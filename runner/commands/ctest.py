@@ -1,4 +1,4 @@
-"""assay ctest: a folder in which `ctest` runs slices of a run, a suite at a target each, and CDash can be told of them.
+"""assay ctest: a folder in which `ctest` runs slices, a suite at a target each, and sends results to CDash.
 
 CTest reads CTestTestfile.cmake, which cmake writes elsewhere, and for `ctest -T Test` and `ctest -T Submit`
 DartConfiguration.tcl (both: cmake.org, manual of ctest(1)). The exit codes of `assay run` are CTest's: 77 is a skip.
@@ -26,9 +26,8 @@ from runner.model import NOTHING_APPLICABLE, CannotRun, WrongUse
 from runner.options import mpis_of, nps_of, selection_of, wishes_of
 from runner.planning.plan import Suite, comma_list, describe, globs
 
-NO_LIMIT = (
-    10**7
-)  # seconds: cases that hang are ended by the runner, and CTest's own limit of 1500 s would end whole slices
+# Seconds: the runner ends cases that hang, and CTest's own limit of 1500 s would end whole slices.
+NO_LIMIT = 10**7
 _OURS = ("mpi", "np", "suite", "select", "out", "transport", "cdash")  # options that a slice has of its own
 
 
@@ -55,8 +54,9 @@ class Slice:
             "ATTACHED_FILES_ON_FAIL": str(self.report),
         }
         words = " ".join(map(_quoted, self.command))
-        told = " ".join(f"{name} {_quoted(value)}" for name, value in properties.items())
-        return f"add_test({_quoted(self.name)} {words})\nset_tests_properties({_quoted(self.name)} PROPERTIES {told})\n"
+        settings = " ".join(f"{key} {_quoted(value)}" for key, value in properties.items())
+        name = _quoted(self.name)
+        return f"add_test({name} {words})\nset_tests_properties({name} PROPERTIES {settings})\n"
 
 
 def write(given: Mapping[str, Any], out: Path, url: str | None, note: build.Note) -> list[Slice]:
